@@ -1,0 +1,1 @@
+"""Domain logic of AnyMoCap. Nothing below this package imports bpy."""

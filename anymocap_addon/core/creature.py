@@ -1,0 +1,161 @@
+"""creature.json: what the artist says of a creature (size, layout, paint, feet, words, camera)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .errors import BadInputError
+from .formats import read_json, write_json_file
+from .layout import Layout
+
+Degrees = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Prep:
+    """How the mesh is brought to real size: `length_m` metres along `axis` after a turn of `rotz_deg`."""
+
+    length_m: float = 1.5
+    rotz_deg: float = 0.0
+    axis: str = "y"
+
+
+@dataclass(frozen=True)
+class PaintGroup:
+    """A limb and its colour: sRGB 0..1 and the word that the prompt uses for it."""
+
+    name: str
+    word: str
+    colour: tuple[float, float, float]
+    bones: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PromptWords:
+    """The words of the prompt; see core/film/prompt.py for their order."""
+
+    name: str = ""
+    noun: str = "creature"
+    describe: str = ""
+    colour_code: str = ""
+    count: str = ""
+    flank: str = "right"
+    limbs: str = ""
+
+
+@dataclass(frozen=True)
+class ShowcaseCamera:
+    """The three-quarter camera of the showcase: azimuth from the front (-Y) towards the right flank, degrees."""
+
+    azimuth_deg: float = 35.0
+    elevation_deg: float = 15.0
+    zoom: float = 1.0
+
+
+@dataclass(frozen=True)
+class Creature:
+    """All of creature.json.
+
+    Attributes:
+        feet: bones that touch the ground; contacts: keypoints that do (found from the rig when both are empty).
+        testpose: bone -> XYZ degrees: the pose drawn to check the skin; start_pose: the pose of the reference frame.
+        rigid: hard single-bone skinning for all bones (True) or for those named.
+        fix_front_swaps: let the fit repair left/right swaps in the front view too.
+    """
+
+    name: str
+    prep: Prep = Prep()
+    layout: Layout | None = None
+    paint: tuple[PaintGroup, ...] = ()
+    feet: tuple[str, ...] = ()
+    contacts: tuple[str, ...] = ()
+    prompt: PromptWords = PromptWords()
+    showcase: ShowcaseCamera = ShowcaseCamera()
+    testpose: dict[str, Degrees] = field(default_factory=dict)
+    start_pose: dict[str, Degrees] = field(default_factory=dict)
+    rigid: bool | tuple[str, ...] = False
+    fix_front_swaps: bool = False
+
+
+def _layout(data: dict[str, Any]) -> Layout:
+    values = dict(data)
+    if "height_m" in values:
+        values.setdefault("m_per_px", values.pop("height_m") / values.get("height", Layout.height))
+    if "w_front" in values and "w_side" not in values:
+        values["w_side"] = values.get("width", Layout.width) - values["w_front"]
+    known = set(Layout.__dataclass_fields__)
+    return Layout(**{key: value for key, value in values.items() if key in known})
+
+
+def _triples(data: dict[str, Any]) -> dict[str, Degrees]:
+    return {bone: (float(x), float(y), float(z)) for bone, (x, y, z) in data.items()}
+
+
+def _paint(data: list[dict[str, Any]]) -> tuple[PaintGroup, ...]:
+    groups = []
+    for group in data:
+        red, green, blue = group["colour"]
+        word = group.get("word", "")
+        groups.append(PaintGroup(group["name"], word, (red, green, blue), tuple(group["bones"])))
+    return tuple(groups)
+
+
+def load_creature(path: Path | str) -> Creature:
+    """Read creature.json.
+
+    Raises:
+        BadInputError: names the file, the key and what was expected.
+    """
+    data = read_json(path, "creature")
+    rigid = data.get("rigid", False)
+    try:
+        layout = _layout(data["layout"]) if data.get("layout") else None
+    except BadInputError as error:
+        raise BadInputError(error.message, file=path, key="layout") from error
+    return Creature(
+        name=data["name"],
+        prep=Prep(**data.get("prep", {})),
+        layout=layout,
+        paint=_paint(data.get("paint", [])),
+        feet=tuple(data.get("feet", [])),
+        contacts=tuple(data.get("contacts", [])),
+        prompt=PromptWords(**data.get("prompt", {})),
+        showcase=ShowcaseCamera(**data.get("showcase", {}).get("camera", {})),
+        testpose=_triples(data.get("testpose", {})),
+        start_pose=_triples(data.get("start_pose", {})),
+        rigid=rigid if isinstance(rigid, bool) else tuple(rigid),
+        fix_front_swaps=data.get("fix_front_swaps", False),
+    )
+
+
+def creature_to_json(creature: Creature) -> dict[str, Any]:
+    """The creature as the JSON object of creature.json, without schema stamp."""
+    data: dict[str, Any] = {
+        "name": creature.name,
+        "prep": vars(creature.prep),
+        "paint": [
+            {"name": g.name, "word": g.word, "colour": list(g.colour), "bones": list(g.bones)}
+            for g in creature.paint
+        ],
+        "feet": list(creature.feet),
+        "contacts": list(creature.contacts),
+        "prompt": vars(creature.prompt),
+        "showcase": {"camera": vars(creature.showcase)},
+        "testpose": {bone: list(angles) for bone, angles in creature.testpose.items()},
+        "start_pose": {bone: list(angles) for bone, angles in creature.start_pose.items()},
+        "rigid": creature.rigid if isinstance(creature.rigid, bool) else list(creature.rigid),
+        "fix_front_swaps": creature.fix_front_swaps,
+    }
+    if creature.layout is not None:
+        data["layout"] = vars(creature.layout)
+    return data
+
+
+def save_creature(path: Path | str, creature: Creature) -> None:
+    """Write creature.json; keys of the file that AnyMoCap does not know stay."""
+    kept: dict[str, Any] = read_json(path, "creature") if Path(path).exists() else {}
+    for stamp in ("schema", "anymocap_version"):
+        kept.pop(stamp, None)
+    write_json_file(path, "creature", {**kept, **creature_to_json(creature)})

@@ -1,0 +1,14 @@
+"""Every file of a project: its schema, and reading and writing that hold the file to it."""
+
+from .files import read_json, read_npz, write_json_file, write_npz_file
+from .schema import load_schema, schema_names, validate
+
+__all__ = [
+    "load_schema",
+    "read_json",
+    "read_npz",
+    "schema_names",
+    "validate",
+    "write_json_file",
+    "write_npz_file",
+]
