@@ -1,0 +1,95 @@
+"""An Action played on an armature for a while, and everything as it was before afterwards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+from mathutils import Matrix
+
+from ..core.errors import BadInputError
+from .action_slots import action_fcurves, assign_action
+
+_ROTATION_PATH = re.compile(r'pose\.bones\["(.+)"\]\.rotation_(quaternion|euler|axis_angle)$')
+_EULER_ORDERS = {"XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"}
+
+
+def scene_fps(scene: bpy.types.Scene) -> float:
+    """Frames a second of the scene, 29.97 and the like included."""
+    return float(scene.render.fps / scene.render.fps_base)
+
+
+@contextmanager
+def playing(armature: bpy.types.Object, action: bpy.types.Action) -> Iterator[None]:
+    """`action` alone drives the armature from its rest pose; Action, NLA, modes, pose and frame come back at
+    the end.
+
+    Bones whose rotation the Action keys in another mode than they have are switched to that mode meanwhile: a
+    quaternion Action does nothing on a bone in Euler mode.
+
+    Raises:
+        BadInputError: the Action keys none of the armature's bones.
+    """
+    scene = bpy.context.scene
+    modes = _keyed_modes(armature, action)
+    data = armature.animation_data or armature.animation_data_create()
+    before = (data.action, getattr(data, "action_slot", None), data.use_nla, armature.data.pose_position)
+    frame = (scene.frame_current, scene.frame_subframe)
+    pose = {b.name: _channels(b) for b in armature.pose.bones}
+    try:
+        for bone in armature.pose.bones:
+            bone.rotation_mode = modes.get(bone.name, bone.rotation_mode)
+            bone.matrix_basis = Matrix()
+        armature.data.pose_position = "POSE"
+        data.use_nla = False
+        assign_action(armature, action)
+        yield
+    finally:
+        _restore(armature, before)
+        for bone in armature.pose.bones:
+            for channel, value in pose[bone.name].items():
+                setattr(bone, channel, value)
+        scene.frame_set(frame[0], subframe=frame[1])
+
+
+def _channels(bone: bpy.types.PoseBone) -> dict[str, Any]:
+    """All transform channels of a pose bone, the rotation of every mode included; the mode first, since
+    setting it converts.
+    """
+    names = ("location", "scale", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+    return {"rotation_mode": bone.rotation_mode, **{name: getattr(bone, name)[:] for name in names}}
+
+
+def _restore(armature: bpy.types.Object, before: tuple[bpy.types.Action | None, object, bool, str]) -> None:
+    data = armature.animation_data
+    data.action = before[0]
+    if before[0] is not None and before[1] is not None:
+        data.action_slot = before[1]
+    data.use_nla = before[2]
+    armature.data.pose_position = before[3]
+
+
+def _keyed_modes(armature: bpy.types.Object, action: bpy.types.Action) -> dict[str, str]:
+    """Bone -> rotation mode in which the Action keys it."""
+    modes: dict[str, str] = {}
+    keyed = False
+    for curve in action_fcurves(action, armature):
+        keyed = keyed or curve.data_path.startswith("pose.bones")
+        found = _ROTATION_PATH.match(curve.data_path)
+        bone = armature.pose.bones.get(found.group(1)) if found else None
+        if found is None or bone is None:
+            continue
+        kind = found.group(2).upper()
+        if kind == "EULER":
+            modes[bone.name] = bone.rotation_mode if bone.rotation_mode in _EULER_ORDERS else "XYZ"
+        else:
+            modes[bone.name] = kind
+    if not keyed:
+        raise BadInputError(
+            f"Action {action.name!r} has no keys for bones of armature {armature.name!r}.",
+            hint="Choose an Action that was made for this armature.",
+        )
+    return modes
