@@ -1,0 +1,122 @@
+"""The prompt of a clip: what the video model is told, in an order that keeps two views, colours and body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..atomic import write_text
+from ..creature import Creature, PromptWords
+from ..errors import BadInputError
+from ..stage_context import StageContext
+
+_EXAMPLES = {
+    "noun": "wolf",
+    "describe": "a grey low-poly wolf with a bushy tail",
+    "colour_code": "front left leg red, front right leg blue, hind left leg yellow, hind right leg green",
+    "count": "one head, four legs and one tail",
+    "flank": "right",
+    "limbs": "legs",
+}
+
+
+def run(ctx: StageContext) -> dict[str, Any]:
+    """Write prompts/<c>/<move>.txt from creature.json and one action sentence.
+
+    Raises:
+        BadInputError: the action is empty, or creature.json lacks a word; names the key and the remedy.
+    """
+    move = str(ctx.settings["move"]).strip()
+    if not move:
+        raise BadInputError("The move has no name.", key="move", hint="Name it after what is done, e.g. walk.")
+    creature = ctx.load_creature()
+    try:
+        prompt = compose_prompt(creature, str(ctx.settings["action"]))
+    except BadInputError as error:
+        if error.key and error.key.startswith("prompt."):
+            raise BadInputError(error.message, file=ctx.paths.creature_json, key=error.key, hint=error.hint) from error
+        raise
+    path = ctx.paths.prompt(move)
+    write_text(path, prompt)
+    words = len(prompt.split())
+    ctx.metric("words", words)
+    return {"prompt": str(path), "move": move, "words": words}
+
+
+def compose_prompt(creature: Creature, action: str) -> str:
+    """The prompt for one action of a creature, seven paragraphs of English.
+
+    In order: the model shown twice by two locked cameras at one moment; keep the model; limbs keep their colours; the
+    count of body parts; the action; it stays on its spot, centred in both views; one continuous take.
+
+    Args:
+        creature: its `prompt` words; an empty `colour_code` is composed from the paint groups.
+        action: what it does, one sentence ("The wolf walks at a calm pace.").
+
+    Raises:
+        BadInputError: an empty action or word, by key.
+    """
+    if not action.strip():
+        raise BadInputError(
+            "The action is empty.",
+            key="action",
+            hint='Say in one sentence what the creature does, e.g. "The wolf walks at a calm pace."',
+        )
+    words = creature.prompt
+    text = {key: _word(creature, key) for key in _EXAMPLES}
+    paragraphs = (
+        _two_views(words, text["noun"], text["flank"]),
+        f"Keep the model exactly as it is in the picture: {_bare(text['describe'])}. Its shape, proportions, texture "
+        "and size do not change, and nothing is added to it or taken away.",
+        f"Its {text['limbs']} are colour-coded: {_bare(text['colour_code'])}. Every limb keeps its own colour in both "
+        "views in every frame; the colours never swap, blend, fade or move to another limb.",
+        f"Body count, in each view: {_bare(text['count'])}. No limb appears twice, vanishes or merges with another.",
+        f"Action: {_sentence(action)}",
+        f"The {text['noun']} performs this on its spot: it stays centred in both views, at the same size, with its "
+        "whole body in frame, and it is always seen from the front on the left and from the side on the right.",
+        "One continuous take in real time, without cuts, slow motion, transitions, captions or sound. The lighting, "
+        "the plain grey wall and the floor stay as they are.",
+    )
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _two_views(words: PromptWords, noun: str, flank: str) -> str:
+    name = words.name.strip()
+    who = f"{name}, the {noun}" if name and name.lower() != noun.lower() else f"the {noun}"
+    side = flank if "flank" in flank or "side" in flank else f"{flank} flank"
+    return (
+        f"Animate this very 3D model. The picture shows {who} twice at the same moment: on the left through a "
+        f"camera straight in front of its face, on the right through a camera straight at its {side}, with the head "
+        "to the right. Both cameras are locked: they do not pan, tilt, zoom or cut, and the dividing line stays where "
+        "it is. Both views show the same moment frame for frame: what a limb does in one view it does at the same "
+        "instant and at the same height in the other."
+    )
+
+
+def _word(creature: Creature, key: str) -> str:
+    value: str = getattr(creature.prompt, key)
+    if key == "colour_code" and not value.strip():
+        value = _colours(creature)
+    if not value.strip():
+        raise BadInputError(
+            f"The creature has no words for {key}.",
+            key=f"prompt.{key}",
+            hint=f'Write them in creature.json, e.g. "{key}": "{_EXAMPLES[key]}".',
+        )
+    return " ".join(value.split())
+
+
+def _colours(creature: Creature) -> str:
+    """The colour code as the paint groups tell it; empty when a group has no colour word."""
+    groups = creature.paint
+    if not groups or not all(group.word.strip() for group in groups):
+        return ""
+    return ", ".join(f"{group.name.replace('_', ' ')} {group.word}" for group in groups)
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).rstrip(".;, ")
+
+
+def _sentence(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain[0].upper() + plain[1:] + ("" if plain[-1] in ".!?" else ".")
