@@ -1,8 +1,8 @@
-"""rig.json (the artist's skeleton for an unrigged mesh) and rig_info.json (the capture skeleton that all stages use)."""
+"""rig.json (the artist's skeleton for an unrigged mesh) and rig_info.json (the capture skeleton of all stages)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,9 @@ class RigInfo:
         lengths: (B,) bone lengths, metres.
         limits_rad: (B, 3, 2) low and high of the basis Euler XYZ; the root's row is not used.
         keypoints: J names; keypoint_bone: (J,) bone index; keypoint_end: (J,) 0 = head, 1 = tail.
+        keypoint_offset: (J, 3) keypoint in the frame of its bone, metres; by default the end itself: (0, 0, 0) or
+            (0, length, 0). It differs where a file's tail is made up (glTF stores none): there the keypoint sits at
+            the far end of the skin that the bone moves.
         contacts: keypoint indices that may touch the ground.
         pairs: (P, 2) keypoint indices, left and right.
         joint_groups, bone_groups: body part -> keypoint indices or bone names.
@@ -133,6 +136,13 @@ class RigInfo:
     joint_groups: dict[str, tuple[int, ...]]
     bone_groups: dict[str, tuple[str, ...]]
     body_length: float
+    keypoint_offset: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def __post_init__(self) -> None:
+        if self.keypoint_offset.shape == (0, 3) and len(self.keypoints):
+            offset = np.zeros((len(self.keypoints), 3))
+            offset[:, 1] = self.keypoint_end * self.lengths[self.keypoint_bone]
+            object.__setattr__(self, "keypoint_offset", offset)
 
     @property
     def B(self) -> int:
@@ -155,7 +165,8 @@ class RigInfo:
         """(J, 3) keypoints at rest, metres."""
         rest = self.rest[self.keypoint_bone]
         along = self.keypoint_end * self.lengths[self.keypoint_bone]
-        return rest[:, :3, 3] + rest[:, :3, 1] * along[:, None]
+        joints: NDArray[np.float64] = rest[:, :3, 3] + rest[:, :3, 1] * along[:, None]
+        return joints
 
 
 def load_rig_info(path: Path | str) -> RigInfo:
@@ -184,9 +195,20 @@ def load_rig_info(path: Path | str) -> RigInfo:
         joint_groups={name: tuple(items) for name, items in data["joint_groups"].items()},
         bone_groups={name: tuple(items) for name, items in data["bone_groups"].items()},
         body_length=float(data["body_length"]),
+        keypoint_offset=_keypoint_offset(data),
     )
     check_rig_info(rig, path)
     return rig
+
+
+def _keypoint_offset(data: dict[str, Any]) -> NDArray[np.float64]:
+    """(J, 3) offsets; a keypoint without one sits on its bone's end."""
+    lengths = dict(zip(data["bones"], data["lengths"], strict=False))
+    rows = []
+    for keypoint in data["keypoints"]:
+        at_end = (0.0, lengths.get(keypoint["bone"], 0.0) if keypoint["end"] == "tail" else 0.0, 0.0)
+        rows.append(keypoint.get("offset", at_end))
+    return np.array(rows, float).reshape(-1, 3)
 
 
 def check_rig_info(rig: RigInfo, file: Path | str) -> None:
@@ -201,6 +223,7 @@ def check_rig_info(rig: RigInfo, file: Path | str) -> None:
         "rest": (rig.rest, (rig.B, 4, 4)),
         "lengths": (rig.lengths, (rig.B,)),
         "limits_rad": (rig.limits_rad, (rig.B, 3, 2)),
+        "keypoints": (rig.keypoint_offset, (rig.J, 3)),
     }
     hint = "Run the rig stage again."
     for key, (array, shape) in shapes.items():
@@ -224,8 +247,10 @@ def save_rig_info(path: Path | str, rig: RigInfo) -> None:
     check_rig_info(rig, path)
     ends = ("head", "tail")
     keypoints = [
-        {"name": name, "bone": rig.bones[bone], "end": ends[end]}
-        for name, bone, end in zip(rig.keypoints, rig.keypoint_bone, rig.keypoint_end, strict=True)
+        {"name": name, "bone": rig.bones[bone], "end": ends[end], "offset": offset.tolist()}
+        for name, bone, end, offset in zip(
+            rig.keypoints, rig.keypoint_bone, rig.keypoint_end, rig.keypoint_offset, strict=True
+        )
     ]
     write_json_file(
         path,
