@@ -1,0 +1,1 @@
+"""Exams: clips whose truth is known, and what they are scored by."""
