@@ -1,0 +1,90 @@
+"""How a background process is started: which program, with which arguments."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+from ..core.errors import BadInputError
+
+Kind = Literal["worker", "blender"]
+PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
+WORKER_SCRIPT = Path(__file__).resolve().parent / "worker.py"
+BLENDER_VARIABLE = "ANYMOCAP_BLENDER"
+PYTHON_VARIABLE = "ANYMOCAP_PYTHON"
+
+
+def _host_bpy() -> Any:
+    """The bpy of this process when it is a real Blender, else None; bpy as a module has no program of its own."""
+    bpy = sys.modules.get("bpy")
+    return bpy if bpy is not None and bpy.app.binary_path else None
+
+
+def _argument(idle_s: float, own_path: bool) -> str:
+    # Isolated Python ignores PYTHONPATH and the script's folder: what this process can import goes along.
+    paths = [entry for entry in sys.path if entry] if own_path else []
+    return json.dumps({"package": str(PACKAGE_FOLDER), "sys_path": paths, "idle_s": idle_s})
+
+
+def worker_command(idle_s: float) -> list[str]:
+    """Command of a plain Python process for torch and cv2."""
+    chosen = os.environ.get(PYTHON_VARIABLE, "")
+    if chosen:
+        if not shutil.which(chosen):
+            raise BadInputError(
+                "is not a program.", key=PYTHON_VARIABLE, file=chosen, hint="Name a Python interpreter."
+            )
+        return [chosen, "-I", "-X", "utf8", str(WORKER_SCRIPT), _argument(idle_s, own_path=False)]
+    bpy = _host_bpy()
+    flags = list(bpy.app.python_args) if bpy else ["-I"]
+    return [sys.executable, *flags, "-X", "utf8", str(WORKER_SCRIPT), _argument(idle_s, own_path=True)]
+
+
+def blender_command(idle_s: float) -> list[str]:
+    """Command of a background process that has bpy: this Blender, bpy as a module, or an installed Blender.
+
+    Raises:
+        BadInputError: there is neither.
+    """
+    bpy = _host_bpy()
+    if bpy is not None:
+        return _program_command(bpy.app.binary_path, idle_s, own_path=True)
+    chosen = os.environ.get(BLENDER_VARIABLE, "")
+    if not chosen and importlib.util.find_spec("bpy") is not None:
+        return [sys.executable, "-I", "-X", "utf8", str(WORKER_SCRIPT), _argument(idle_s, own_path=True)]
+    program = shutil.which(chosen or "blender")
+    if program is None:
+        raise BadInputError(
+            "There is neither the bpy module nor a Blender program.",
+            file=chosen or None,
+            hint=f"Install requirements/blender.txt, or set {BLENDER_VARIABLE} to Blender's program file.",
+        )
+    return _program_command(program, idle_s, own_path=False)
+
+
+def _program_command(program: str, idle_s: float, own_path: bool) -> list[str]:
+    return [
+        program,
+        "-b",
+        "--factory-startup",
+        "--python-exit-code",
+        "1",
+        "--python",
+        str(WORKER_SCRIPT),
+        "--",
+        _argument(idle_s, own_path),
+    ]
+
+
+def command(kind: Kind, idle_s: float = 0.0) -> list[str]:
+    """Command of a background process of either kind.
+
+    Args:
+        idle_s: how long it waits for another request before it leaves, seconds.
+    """
+    return worker_command(idle_s) if kind == "worker" else blender_command(idle_s)

@@ -1,0 +1,311 @@
+"""The stages of AnyMoCap: the one table from which command line, operators and status are made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..core.project import ClipPaths, CreaturePaths
+from .setting import Setting
+from .stage import Registry, Stage, Step
+
+Values = dict[str, Any]
+
+CLIP = Setting("clip", "name", help="name of the clip", required=True)
+SEED = Setting("seed", "integer", 0, "seed of the random choices", minimum=0)
+THREADS = Setting("threads", "integer", 0, "threads, 0 = all cores", minimum=0, maximum=256, portable=True)
+PROCESSES = Setting(
+    "processes",
+    "integer",
+    0,
+    "background processes, 0 = one for each core",
+    minimum=0,
+    maximum=64,
+    portable=True,
+)
+
+
+def _clip(paths: CreaturePaths, values: Values) -> ClipPaths:
+    return paths.clip(values["clip"])
+
+
+def _mesh(paths: CreaturePaths, values: Values) -> Path:
+    return paths.root / values["mesh"] if values["mesh"] else paths.model()
+
+
+def _video(paths: CreaturePaths, values: Values) -> Path:
+    if values.get("video"):
+        return paths.root / values["video"]
+    return paths.exam(values["clip"]).clip
+
+
+EXAMPLE = Stage(
+    name="example",
+    label="Example creature",
+    help="write the built-in creature: a textured quadruped with a walk",
+    steps=(Step("blender", "blender.builtin_creature:run"),),
+    outputs=lambda paths, _: [paths.assets / "model.glb", paths.creature_json],
+    automatic=False,
+)
+
+PREP = Stage(
+    name="prep",
+    label="Prep",
+    help="bring the mesh to real size, facing -Y, on the ground",
+    steps=(Step("blender", "blender.prep:run"),),
+    settings=(
+        Setting("mesh", "path", "", "mesh file (glb, gltf, fbx, obj, usd, blend); empty = assets/<c>/model.*"),
+        Setting("object", "text", "", "object to take out of a .blend; empty = all meshes"),
+        Setting("length_m", "number", 0.0, "length along the axis; 0 = creature.json", "m", 0.0, 1000.0),
+        Setting(
+            "rotz_deg",
+            "number",
+            None,
+            "turn about Z that makes it face -Y; left out = creature.json",
+            "degrees",
+            -360.0,
+            360.0,
+            optional=True,
+        ),
+        Setting("axis", "text", "", "axis of the length; empty = creature.json", choices=("", "x", "y", "z")),
+    ),
+    inputs=lambda paths, values: [_mesh(paths, values)],
+    optional_inputs=lambda paths, _: [paths.creature_json],
+    outputs=lambda paths, _: [paths.static_blend],
+)
+
+RIG = Stage(
+    name="rig",
+    label="Rig",
+    help="adopt the armature that came with the mesh, or build one from rig.json",
+    steps=(Step("blender", "blender.rig:run"),),
+    settings=(
+        Setting("mode", "text", "auto", "where the armature comes from", choices=("auto", "adopt", "build")),
+        Setting("weights", "text", "auto", "how the skin is bound", choices=("auto", "proxy", "rigid")),
+    ),
+    inputs=lambda paths, _: [paths.static_blend],
+    optional_inputs=lambda paths, _: [paths.creature_json, paths.rig_json],
+    outputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
+)
+
+REF = Stage(
+    name="ref",
+    label="Reference",
+    help="draw the reference frame: the creature from the front and from its side",
+    steps=(Step("blender", "blender.ref:run"),),
+    inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
+    optional_inputs=lambda paths, _: [paths.creature_json],
+    outputs=lambda paths, _: [paths.ref_png],
+)
+
+PROMPT = Stage(
+    name="prompt",
+    label="Prompt",
+    help="write the prompt of a move from creature.json and one sentence",
+    steps=(Step("worker", "core.film.prompt:run"),),
+    settings=(
+        Setting("move", "name", help="name of the move", required=True),
+        Setting("action", "text", help="one sentence: what the creature does", required=True),
+    ),
+    optional_inputs=lambda paths, _: [paths.creature_json],
+    outputs=lambda paths, values: [paths.prompt(values["move"])],
+    per="move",
+    automatic=False,
+)
+
+DATASET = Stage(
+    name="dataset",
+    label="Dataset",
+    help="draw random poses from both sides with their true joints",
+    steps=(
+        Step("blender", "blender.dataset:run", sharded=True, weight=0.97),
+        Step("worker", "core.dataset.sheet:run", weight=0.03),
+    ),
+    settings=(
+        Setting("poses", "integer", 800, "number of poses", minimum=8, maximum=100000),
+        Setting("rows", "integer", 360, "height of a picture", "px", 64, 1440),
+        PROCESSES,
+        SEED,
+    ),
+    inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
+    optional_inputs=lambda paths, _: [paths.creature_json],
+    outputs=lambda paths, _: [paths.dataset_sheet],
+    partial=lambda paths, _: [paths.dataset],
+)
+
+TRAIN = Stage(
+    name="train",
+    label="Reader",
+    help="train the keypoint reader of this creature",
+    steps=(Step("worker", "core.reader.training:run"),),
+    settings=(
+        Setting("preset", "text", "default", "how long to train", choices=("quick", "default", "long")),
+        Setting("steps", "integer", 0, "training steps, 0 = as the preset says", minimum=0, maximum=1000000),
+        Setting("backbone", "text", "unet", "network", choices=("unet",)),
+        Setting(
+            "device",
+            "text",
+            "auto",
+            "where to train",
+            choices=("auto", "cpu", "cuda", "mps"),
+            portable=True,
+        ),
+        THREADS,
+        SEED,
+    ),
+    inputs=lambda paths, _: [paths.dataset_sheet],
+    optional_inputs=lambda paths, _: [paths.creature_json],
+    outputs=lambda paths, _: [paths.reader_pt],
+)
+
+EXAM = Stage(
+    name="exam",
+    label="Exam clip",
+    help="render a motion whose truth is known as a two-view clip",
+    steps=(
+        Step("blender", "blender.exam_render:run", sharded=True, weight=0.9),
+        Step("worker", "core.exam.clip:run", weight=0.1),
+    ),
+    settings=(
+        CLIP,
+        Setting("kind", "text", "random", "which motion", choices=("random", "action")),
+        Setting("action", "text", "", "name of the creature's own Action, for kind action"),
+        Setting("frames", "integer", 0, "number of frames, 0 = as the motion needs", minimum=0, maximum=10000),
+        Setting("fps", "number", 24.0, "frame rate of the clip", "1/s", 1.0, 240.0),
+        SEED,
+        Setting(
+            "faults", "text", "none", "faults of generated video", choices=("none", "typical", "hard")
+        ),
+        Setting("lag_frames", "number", 0.0, "the front view lags by this", "frames", -24.0, 24.0),
+    ),
+    inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
+    optional_inputs=lambda paths, _: [paths.creature_json],
+    outputs=lambda paths, values: [
+        paths.exam(values["clip"]).clip,
+        paths.exam(values["clip"]).truth,
+    ],
+    partial=lambda paths, values: [paths.exam(values["clip"]).frames],
+    per="clip",
+    automatic=False,
+)
+
+DETECT = Stage(
+    name="detect",
+    label="Read",
+    help="read the keypoints of a clip",
+    steps=(Step("worker", "core.detect.detect:run"),),
+    settings=(
+        CLIP,
+        Setting("video", "path", "", "clip file; empty = the exam clip of this name"),
+        THREADS,
+    ),
+    inputs=lambda paths, values: [_video(paths, values), paths.reader_pt, paths.ref_png],
+    optional_inputs=lambda paths, _: [paths.creature_json, paths.rig_info],
+    outputs=lambda paths, values: [_clip(paths, values).det, _clip(paths, values).overlay],
+    per="clip",
+)
+
+FIT = Stage(
+    name="fit",
+    label="Fit",
+    help="fit the skeleton's motion to the keypoints",
+    steps=(Step("worker", "core.fit.fit:run"),),
+    settings=(
+        CLIP,
+        Setting("solver", "text", "lm", "second or first order solver", choices=("lm", "adam")),
+        Setting("plants", "flag", True, "hold planted feet still in a second fit"),
+        Setting("device", "text", "cpu", "where to fit", choices=("cpu", "cuda"), portable=True),
+    ),
+    inputs=lambda paths, values: [_clip(paths, values).det, paths.rig_info],
+    optional_inputs=lambda paths, _: [paths.creature_json],
+    outputs=lambda paths, values: [_clip(paths, values).motion],
+    per="clip",
+)
+
+APPLY = Stage(
+    name="apply",
+    label="Apply",
+    help="key the motion onto the armature",
+    steps=(Step("here", "blender.apply:run"),),
+    settings=(
+        CLIP,
+        Setting("armature", "text", "", "armature object; empty = the creature's own"),
+        Setting("start_frame", "integer", 1, "first frame", "frame", -100000, 1000000),
+        Setting("action_name", "text", "", "name of the Action; empty = creature and move"),
+    ),
+    inputs=lambda paths, values: [paths.rigged_blend, paths.rig_info, _clip(paths, values).motion],
+    outputs=lambda paths, values: [
+        _clip(paths, values).applied_blend,
+        _clip(paths, values).joints,
+        _clip(paths, values).animation_glb,
+    ],
+    per="clip",
+)
+
+SHOWCASE = Stage(
+    name="showcase",
+    label="Showcase",
+    help="make the film that compares clip and fitted creature",
+    steps=(
+        Step("blender", "blender.showcase_render:run", sharded=True, weight=0.85),
+        Step("worker", "core.showcase:run", weight=0.15),
+    ),
+    settings=(CLIP,),
+    inputs=lambda paths, values: [
+        _clip(paths, values).applied_blend,
+        _clip(paths, values).motion,
+        _clip(paths, values).det,
+        paths.rig_info,
+    ],
+    optional_inputs=lambda paths, _: [paths.creature_json],
+    outputs=lambda paths, values: [_clip(paths, values).showcase],
+    partial=lambda paths, values: [_clip(paths, values).persp, _clip(paths, values).side],
+    per="clip",
+)
+
+REPORT = Stage(
+    name="report",
+    label="Report",
+    help="score the capture and draw its report",
+    steps=(Step("worker", "core.report.report:run"),),
+    settings=(
+        CLIP,
+        Setting(
+            "kind",
+            "text",
+            "auto",
+            "score against the truth of the exam clip, or without a truth",
+            choices=("auto", "exam", "clip"),
+        ),
+    ),
+    inputs=lambda paths, values: [
+        _clip(paths, values).det,
+        _clip(paths, values).motion,
+        paths.rig_info,
+    ],
+    optional_inputs=lambda paths, values: [
+        paths.exam(values["clip"]).truth,
+        _clip(paths, values).joints,
+        paths.creature_json,
+    ],
+    outputs=lambda paths, values: [_clip(paths, values).report_json, _clip(paths, values).report_png],
+    per="clip",
+)
+
+REGISTRY = Registry(
+    (
+        EXAMPLE,
+        PREP,
+        RIG,
+        REF,
+        PROMPT,
+        DATASET,
+        TRAIN,
+        EXAM,
+        DETECT,
+        FIT,
+        APPLY,
+        SHOWCASE,
+        REPORT,
+    )
+)
