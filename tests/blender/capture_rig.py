@@ -18,9 +18,7 @@ def rig_of(
     """All bones below `root` (and those named by `reparent`), topological, keypoints at all heads and leaf tails."""
     reparent = reparent or {}
     to_prep = np.array(armature.matrix_world, float) if to_prep is None else to_prep
-    parent_of = {
-        b.name: reparent.get(b.name, b.parent.name if b.parent else None) for b in armature.data.bones
-    }
+    parent_of = {b.name: reparent.get(b.name, b.parent.name if b.parent else None) for b in armature.data.bones}
     order = [root]
     for name in order:
         order.extend(n for n, p in parent_of.items() if p == name)
@@ -71,3 +69,24 @@ def random_motion(rig: RigInfo, frames: int, seed: int = 0, swing: float = 0.6) 
     trans = rig.rest[0, :3, 3] + wave(1, 0.1)[:, 0]
     root_R = rotvec_to_matrix(wave(1, 0.7)[:, 0]) @ rig.rest[0, :3, :3]
     return trans, root_R, euler
+
+
+def chain_armature(bones: int, length: float = 0.2) -> bpy.types.Object:
+    """A chain of bones b0, b1, … that zigzags along -Y, active in the scene."""
+    data = bpy.data.armatures.new("chain")
+    armature = bpy.data.objects.new("chain", data)
+    bpy.context.scene.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    head = np.array([0.0, 0.0, 1.0])
+    parent = None
+    for i in range(bones):
+        bone = data.edit_bones.new(f"b{i}")
+        bone.head = head
+        head = head + length * np.array([0.3 * (-1) ** i, -1.0, 0.2 * (i % 3 - 1)])
+        bone.tail = head
+        bone.parent = parent
+        bone.roll = 0.3 * i
+        parent = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return armature
