@@ -52,7 +52,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         _flush_to_disk(temporary)
-        os.replace(temporary, target)
+        temporary.replace(target)
     except OSError as error:
         raise write_error(target, error) from error
     finally:
@@ -81,9 +81,8 @@ def write_json(path: Path | str, value: Any) -> None:
 
 def write_npz(path: Path | str, arrays: dict[str, NDArray[Any]]) -> None:
     """Write named arrays as a compressed .npz without pickles."""
-    with replacing(path) as temporary:
-        with temporary.open("wb") as handle:
-            np.savez_compressed(handle, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    with replacing(path) as temporary, temporary.open("wb") as handle:
+        np.savez_compressed(handle, **arrays)
 
 
 def remove_leftovers(folder: Path) -> int:

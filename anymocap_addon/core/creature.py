@@ -136,8 +136,7 @@ def creature_to_json(creature: Creature) -> dict[str, Any]:
         "name": creature.name,
         "prep": vars(creature.prep),
         "paint": [
-            {"name": g.name, "word": g.word, "colour": list(g.colour), "bones": list(g.bones)}
-            for g in creature.paint
+            {"name": g.name, "word": g.word, "colour": list(g.colour), "bones": list(g.bones)} for g in creature.paint
         ],
         "feet": list(creature.feet),
         "contacts": list(creature.contacts),

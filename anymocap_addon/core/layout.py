@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import stack
 from .errors import BadInputError
 
 WALL = (128, 130, 134)
@@ -33,15 +34,6 @@ class OrthoCamera:
     ortho_scale: float
     width: int
     height: int
-
-
-def _stack(parts: list[Any]) -> Any:
-    """Stack on a new last axis, for numpy arrays and torch tensors alike."""
-    if isinstance(parts[0], np.ndarray | float):
-        return np.stack(parts, -1)
-    import torch
-
-    return torch.stack(parts, -1)
 
 
 @dataclass(frozen=True)
@@ -82,7 +74,7 @@ class Layout:
         v = self.ground_v - z / self.m_per_px
         u_front = self.w_front / 2 + (x - self.cx) / self.m_per_px
         u_side = self.w_front + self.w_side / 2 - (y - self.cy) / self.m_per_px
-        return _stack([u_front, v]), _stack([u_side, v])
+        return stack([u_front, v], -1), stack([u_side, v], -1)
 
     def unproject(self, front_uv: Any, side_uv: Any, v: Any = None) -> Any:
         """Pixels of both views (..., 2) to world points (..., 3) in metres.
@@ -92,7 +84,7 @@ class Layout:
         row = (front_uv[..., 1] + side_uv[..., 1]) / 2 if v is None else v
         x = self.cx + (front_uv[..., 0] - self.w_front / 2) * self.m_per_px
         y = self.cy - (side_uv[..., 0] - self.w_front - self.w_side / 2) * self.m_per_px
-        return _stack([x, y, (self.ground_v - row) * self.m_per_px])
+        return stack([x, y, (self.ground_v - row) * self.m_per_px], -1)
 
     def camera(self, view: str) -> OrthoCamera:
         """The Blender camera of the "front" or "side" view, whose picture is that view's part of the canvas."""
@@ -117,9 +109,7 @@ class Layout:
         return picture
 
     @staticmethod
-    def framing(
-        bounds_min: NDArray[np.float64], bounds_max: NDArray[np.float64], reach_m: float = 0.0
-    ) -> Layout:
+    def framing(bounds_min: NDArray[np.float64], bounds_max: NDArray[np.float64], reach_m: float = 0.0) -> Layout:
         """The layout whose two views hold the bounds, grown by `reach_m` on all sides but the ground, unclipped.
 
         The canvas is split in proportion to what each view must hold; the scale is the finest that fits width and

@@ -104,9 +104,7 @@ def _check_array(
     array: NDArray[Any], rule: dict[str, Any], sizes: dict[str, int], schema: str, file: Path | str, name: str
 ) -> None:
     if array.dtype.kind not in _KINDS[rule["dtype"]]:
-        raise BadInputError(
-            f"has dtype {array.dtype}, not {rule['dtype']}.", file=file, key=name, hint=_remedy(schema)
-        )
+        raise BadInputError(f"has dtype {array.dtype}, not {rule['dtype']}.", file=file, key=name, hint=_remedy(schema))
     shape = rule["shape"]
     wanted = "x".join(map(str, shape)) or "scalar"
     agreed = len(shape) == array.ndim and all(
@@ -134,9 +132,7 @@ def read_npz(path: Path | str, schema: str) -> dict[str, NDArray[Any]]:
         with np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        raise BadInputError(
-            f"is truncated or not an .npz file ({error}).", file=file, hint=_remedy(schema)
-        ) from error
+        raise BadInputError(f"is truncated or not an .npz file ({error}).", file=file, hint=_remedy(schema)) from error
     if "schema" in arrays:
         _check_stamp(str(arrays["schema"]), schema, file)
     check_arrays(arrays, schema, file)

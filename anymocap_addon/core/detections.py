@@ -1,0 +1,72 @@
+"""det.npz: the keypoints that were read in both views of a clip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .formats import read_npz, write_npz_file
+
+
+@dataclass
+class Detections:
+    """Keypoints of T frames in layout pixels.
+
+    Attributes:
+        names: J keypoint names, in the order of rig_info.json.
+        front_uv, side_uv: (T, J, 2) layout px.
+        front_conf, side_conf: (T, J) calibrated confidence, 0..1.
+        fps: nominal frame rate of the clip; pts: (T,) presentation times, seconds.
+        calib: (2, 3) affine from clip pixels to layout pixels.
+        video: path of the clip.
+    """
+
+    names: tuple[str, ...]
+    front_uv: NDArray[np.float64]
+    side_uv: NDArray[np.float64]
+    front_conf: NDArray[np.float64]
+    side_conf: NDArray[np.float64]
+    fps: float
+    pts: NDArray[np.float64]
+    calib: NDArray[np.float64]
+    video: str = ""
+
+    @property
+    def T(self) -> int:
+        """How many frames."""
+        return len(self.front_uv)
+
+
+_FLOATS = ("front_uv", "side_uv", "front_conf", "side_conf", "pts", "calib")
+
+
+def load_detections(path: Path | str) -> Detections:
+    """Read det.npz.
+
+    Raises:
+        BadInputError: missing, truncated, not finite, or shapes disagree.
+    """
+    arrays = read_npz(path, "det")
+    return Detections(
+        names=tuple(str(name) for name in arrays["names"]),
+        fps=float(arrays["fps"]),
+        video=str(arrays["video"]) if "video" in arrays else "",
+        **{key: arrays[key].astype(float) for key in _FLOATS},
+    )
+
+
+def save_detections(path: Path | str, detections: Detections) -> None:
+    """Write det.npz."""
+    write_npz_file(
+        path,
+        "det",
+        {
+            "names": np.array(detections.names, str),
+            "fps": np.array(float(detections.fps)),
+            "video": np.array(detections.video),
+            **{key: np.asarray(getattr(detections, key), float) for key in _FLOATS},
+        },
+    )
