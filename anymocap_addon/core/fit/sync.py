@@ -137,10 +137,7 @@ def best_lag(front: Rows, side: Rows, weight: Rows, thresholds: SyncThresholds) 
     edge = min(int(np.ceil(reach)), (len(front) - 1) // 3)
     inner = slice(edge, len(front) - edge)
     gaps = np.array(
-        [
-            height_gap(shifted(front, lag)[inner], side[inner], weight[inner], thresholds.gap_clip_px)
-            for lag in lags
-        ]
+        [height_gap(shifted(front, lag)[inner], side[inner], weight[inner], thresholds.gap_clip_px) for lag in lags]
     )
     best, zero = int(gaps.argmin()), count
     if gaps[best] > (1 - thresholds.min_lag_gain) * gaps[zero]:
@@ -216,8 +213,6 @@ def sync_figures(
     weight = np.minimum(front_conf, side_conf)
     lag, at_lag, at_zero = best_lag(front_v, side_v, weight, constants)
     paws = list(contacts)
-    agreement = paw_agreement(
-        front_v[:, paws], side_v[:, paws], weight[:, paws], partners(contacts, pairs), constants
-    )
+    agreement = paw_agreement(front_v[:, paws], side_v[:, paws], weight[:, paws], partners(contacts, pairs), constants)
     gap = height_gap(front_v, side_v, weight, constants.gap_clip_px)
     return SyncFigures(agreement, gap, lag, at_lag, at_zero)
