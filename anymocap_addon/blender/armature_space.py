@@ -13,9 +13,7 @@ from ..core.rig import RigInfo
 
 Array = NDArray[np.float64]
 
-REST_TOLERANCE = (
-    2e-3  # of the body length: more than this and the armature isn't the one that the rig was made from
-)
+REST_TOLERANCE = 2e-3  # of the body length: more than this and the armature isn't the one that the rig was made from
 
 
 @dataclass(frozen=True)
@@ -56,13 +54,15 @@ def prep_similarity(rig: RigInfo, armature: bpy.types.Object) -> Similarity:
     bones = [capture_bone(armature, name) for name in rig.bones]
     local = np.array([b.matrix_local for b in bones], dtype=np.float64)
     rotation = _nearest_rotation(np.einsum("bij,bkj->ik", rig.rest[:, :3, :3], orthonormal(local[:, :3, :3])))
-    ends = np.array([b.head_local for b in bones] + [b.tail_local for b in bones], dtype=np.float64)
-    tails = rig.rest[:, :3, 3] + rig.rest[:, :3, 1] * rig.lengths[:, None]
-    target = np.concatenate([rig.rest[:, :3, 3], tails])
-    source = (ends - ends.mean(0)) @ rotation.T
+    heads = np.array([b.head_local for b in bones], dtype=np.float64)
+    target = rig.rest[:, :3, 3]
+    if np.ptp(heads, axis=0).max() < 1e-6 * max(b.length for b in bones):  # one bone: its length gives the scale
+        heads = np.concatenate([heads, [bones[0].tail_local]])
+        target = np.concatenate([target, target[:1] + rig.rest[:1, :3, 1] * rig.lengths[0]])
+    source = (heads - heads.mean(0)) @ rotation.T
     scale = float(np.sum(source * (target - target.mean(0))) / np.sum(source * source))
-    result = Similarity(scale, rotation, target.mean(0) - scale * rotation @ ends.mean(0))
-    miss = np.linalg.norm(result.points_to_prep(ends) - target, axis=1)
+    result = Similarity(scale, rotation, target.mean(0) - scale * rotation @ heads.mean(0))
+    miss = np.linalg.norm(result.points_to_prep(heads) - target, axis=1)
     if scale <= 0 or miss.max() > REST_TOLERANCE * rig.body_length:
         worst = rig.bones[int(miss.argmax()) % rig.B]
         raise BadInputError(
@@ -80,18 +80,15 @@ def read_pose(armature: bpy.types.Object, rig: RigInfo, similarity: Similarity) 
     `armature` may be the evaluated object; the caller updates the view layer.
     """
     matrices = np.array([armature.pose.bones[name].matrix for name in rig.bones], dtype=np.float64)
-    return similarity.rotation @ orthonormal(matrices[:, :3, :3]), similarity.points_to_prep(
-        matrices[:, :3, 3]
-    )
+    return similarity.rotation @ orthonormal(matrices[:, :3, :3]), similarity.points_to_prep(matrices[:, :3, 3])
 
 
 def read_joints(armature: bpy.types.Object, rig: RigInfo, similarity: Similarity) -> Array:
-    """Prep-space keypoints (J, 3) in metres as the armature is posed now: bone heads and tails as Blender has
-    them.
-    """
-    bones = [armature.pose.bones[rig.bones[b]] for b in rig.keypoint_bone]
-    ends = [bone.tail if end else bone.head for bone, end in zip(bones, rig.keypoint_end, strict=True)]
-    return similarity.points_to_prep(np.array(ends, dtype=np.float64))
+    """Prep-space keypoints (J, 3) in metres as the armature is posed now, from Blender's own pose matrices."""
+    poses = [armature.pose.bones[rig.bones[b]].matrix for b in rig.keypoint_bone]
+    matrices = np.array(poses, dtype=np.float64)
+    offset = rig.keypoint_offset / similarity.scale
+    return similarity.points_to_prep(np.einsum("jab,jb->ja", matrices[:, :3, :3], offset) + matrices[:, :3, 3])
 
 
 def capture_bone(armature: bpy.types.Object, name: str) -> bpy.types.Bone:
