@@ -71,7 +71,8 @@ def amplitudes_rad(rig: RigInfo) -> Array:
         for bone in bones:
             degrees[rig.index(bone)] = known[0] if known else OTHER_AMPLITUDE_DEG
     degrees[0] = 0.0
-    return np.radians(degrees)
+    radians: Array = np.radians(degrees)
+    return radians
 
 
 def _euler(rig: RigInfo, signals: Array, scale: float) -> Array:

@@ -34,6 +34,7 @@ class Truth:
         body_length: metres, the base of every percentage.
         action: the name of the creature's own Action, or "" for random motion.
         calib_true: (2, 3) the affine from clip pixels to layout pixels that the clip's faults call for.
+        lag_frames: how many frames the clip's front view lags behind its side view, which keeps the truth's time.
     """
 
     names: tuple[str, ...]
@@ -46,6 +47,7 @@ class Truth:
     body_length: float
     action: str = ""
     calib_true: Array = field(default_factory=_identity_calib)
+    lag_frames: float = 0.0
 
     @property
     def T(self) -> int:
@@ -71,6 +73,7 @@ def truth_arrays(truth: Truth) -> dict[str, NDArray[Any]]:
         "body_length": np.array(float(truth.body_length)),
         "action": np.array(truth.action, np.str_),
         "calib_true": np.asarray(truth.calib_true, float),
+        "lag_frames": np.array(float(truth.lag_frames)),
     }
 
 
@@ -105,4 +108,5 @@ def load_truth(path: Path | str) -> Truth:
         body_length=body_length,
         action=str(arrays["action"]),
         calib_true=np.asarray(arrays["calib_true"], float),
+        lag_frames=float(arrays["lag_frames"]) if "lag_frames" in arrays else 0.0,
     )
