@@ -1,0 +1,340 @@
+"""Draws posed meshes with a small shader of our own: the fast way to a picture of a creature.
+
+Blender poses and skins (its evaluated meshes are the truth); only the rasterising is ours. A Workbench frame costs what
+its screen-space passes cost, whatever is in it; these pictures need none of them. Edges are smoothed by drawing larger
+and averaging boxes of pixels, motion blur by averaging sub-poses, each moved by a part of a pixel; both are sums of
+premultiplied colours, done on the graphics card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import gpu
+import numpy as np
+from gpu_extras.batch import batch_for_shader
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ..core.dataset.lights import LIGHTS, ViewLights
+from ..core.errors import AnyMoCapError, BadInputError
+from ..core.layout import Layout
+from .gpu_start import start_gpu
+from .scene import PAINT
+
+Floats = NDArray[np.float32]
+
+GAMMA = 2.2
+
+_MESH_VERTEX = """
+void main() {
+  normal_ = normal;
+  colour_ = colour;
+  gl_Position = clip * vec4(position, 1.0);
+}
+"""
+# Half-Lambert (a light reaches a little round the edge) so that no limb is ever black; one soft highlight.
+_MESH_FRAGMENT = """
+void main() {
+  vec3 n = normalize(normal_);
+  vec3 light = lights.ambient.rgb;
+  for (int i = 0; i < 4; i++) {
+    light += lights.colour[i].rgb * max(0.0, dot(n, lights.direction[i].xyz) * 0.75 + 0.25);
+  }
+  vec3 halfway = normalize(lights.direction[0].xyz + lights.eye.xyz);
+  float shine = lights.eye.w * pow(max(0.0, dot(n, halfway)), 24.0);
+  pixel = vec4(pow(colour_ * light + vec3(shine), vec3(1.0 / 2.2)), 1.0);
+}
+"""
+_AVERAGE_VERTEX = "void main() { gl_Position = vec4(position, 0.0, 1.0); }"
+_AVERAGE_FRAGMENT = """
+void main() {
+  ivec2 corner = ivec2(gl_FragCoord.xy) * factor;
+  vec4 sum = vec4(0.0);
+  for (int y = 0; y < factor; y++) {
+    for (int x = 0; x < factor; x++) { sum += texelFetch(large, corner + ivec2(x, y), 0); }
+  }
+  pixel = sum * weight;
+}
+"""
+
+
+@dataclass(frozen=True)
+class View:
+    """A camera and its place in the picture.
+
+    Attributes:
+        clip: (4, 4) world metres -> clip space.
+        left, top, width, height: the place in pixels, from the picture's upper left corner.
+        eye: (3,) unit vector from the creature to the camera.
+    """
+
+    clip: NDArray[np.float64]
+    left: int
+    top: int
+    width: int
+    height: int
+    eye: tuple[float, float, float]
+
+
+def layout_views(layout: Layout, rows: int) -> tuple[View, View]:
+    """The two views of the layout for a picture `rows` high, front left and side right, where Layout.project has them.
+
+    Each picture is centred on its view; its width is the view's, rounded to whole pixels.
+    """
+    scale = rows / layout.height
+    per_m = scale / layout.m_per_px
+    depth = 1.0 / (50.0 * layout.height * layout.m_per_px)
+    up = [0.0, 0.0, 2 * per_m / rows, 1 - 2 * layout.ground_v / layout.height]
+    widths = round(layout.w_front * scale), round(layout.w_side * scale)
+    x, y = 2 * per_m / widths[0], -2 * per_m / widths[1]
+    last = [0.0, 0.0, 0.0, 1.0]
+    front = np.array([[x, 0, 0, -x * layout.cx], up, [0, depth, 0, -depth * layout.cy], last])
+    side = np.array([[0, y, 0, -y * layout.cy], up, [depth, 0, 0, -depth * layout.cx], last])
+    return (
+        View(front, 0, 0, widths[0], rows, (0.0, -1.0, 0.0)),
+        View(side, widths[0], 0, widths[1], rows, (-1.0, 0.0, 0.0)),
+    )
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Corners of all meshes in one pose: (C, 3) world positions and normals."""
+
+    position: Floats
+    normal: Floats
+
+
+class PosedMeshes:
+    """Reads the meshes as Blender has evaluated them; topology and colours are read once."""
+
+    def __init__(self, meshes: Sequence[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> None:
+        if not meshes:
+            raise BadInputError("The rigged file has no mesh to draw.", hint="Run the rig stage again.")
+        self.meshes = list(meshes)
+        self.depsgraph = depsgraph
+        vertex_of, triangles, colours = [], [], []
+        self._corners: list[int] = []
+        vertices = corners = 0
+        for mesh in self.meshes:
+            data = mesh.evaluated_get(depsgraph).data
+            count = len(data.loops)
+            vertex_of.append(_read(data.loops, "vertex_index", count, np.int32) + vertices)
+            data.calc_loop_triangles()
+            triangles.append(_read(data.loop_triangles, "loops", 3 * len(data.loop_triangles), np.int32) + corners)
+            colours.append(_paint(mesh.name, data))
+            vertices += len(data.vertices)
+            corners += count
+            self._corners.append(count)
+        self.vertex_of = np.concatenate(vertex_of)
+        self.triangles = np.ascontiguousarray(np.concatenate(triangles).reshape(-1, 3))
+        self.colour = np.concatenate(colours)  # (C, 3) linear
+
+    def capture(self) -> Shape:
+        """The shape as it is posed now; the caller updates the view layer first."""
+        positions, normals = [], []
+        for mesh, corners in zip(self.meshes, self._corners, strict=True):
+            posed = mesh.evaluated_get(self.depsgraph)
+            data = posed.data
+            if len(data.loops) != corners:
+                raise BadInputError(
+                    f"Mesh {mesh.name!r} changes its number of corners with the pose.",
+                    hint="Apply or remove its modifiers other than the armature's.",
+                )
+            world = np.array(posed.matrix_world, np.float32)
+            position = _read(data.vertices, "co", 3 * len(data.vertices), np.float32).reshape(-1, 3)
+            normal = _read(data.corner_normals, "vector", 3 * corners, np.float32).reshape(-1, 3)
+            turn = np.linalg.inv(world[:3, :3])  # normals follow the inverse transpose
+            positions.append(position @ world[:3, :3].T + world[:3, 3])
+            normals.append(normal @ turn)
+        return Shape(np.concatenate(positions)[self.vertex_of], np.concatenate(normals))
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lowest and highest corner (3,) as posed now, metres."""
+        position = self.capture().position.astype(np.float64)
+        return position.min(0), position.max(0)
+
+
+def _read(collection: bpy.types.bpy_prop_collection, name: str, size: int, dtype: type) -> NDArray:
+    values = np.empty(size, dtype)
+    collection.foreach_get(name, values)
+    return values
+
+
+def _paint(name: str, data: bpy.types.Mesh) -> Floats:
+    """Linear RGB (C, 3) of the colour attribute that the rig stage painted."""
+    attribute = data.color_attributes.get(PAINT)
+    if attribute is None:
+        raise BadInputError(f"Mesh {name!r} has no colour attribute {PAINT!r}.", hint="Run the rig stage again.")
+    values = _read(attribute.data, "color_srgb", 4 * len(attribute.data), np.float32).reshape(-1, 4)[:, :3]
+    if attribute.domain == "POINT":
+        values = values[_read(data.loops, "vertex_index", len(data.loops), np.int32)]
+    return np.power(np.clip(values, 0.0, 1.0), GAMMA).astype(np.float32)
+
+
+class Drawer:
+    """Draws shapes of the same meshes into one picture of one or more views."""
+
+    def __init__(self, meshes: PosedMeshes, views: Sequence[View], supersample: int = 2) -> None:
+        """
+        Args:
+            meshes: whose topology and colours are drawn.
+            views: where; together they span the picture.
+            supersample: pixels are averages of this many squared.
+        """
+        start_gpu()
+        self.views = tuple(views)
+        self.width = max(view.left + view.width for view in views)
+        self.height = max(view.top + view.height for view in views)
+        self._supersample = supersample
+        self._mesh_shader, self._average_shader = _mesh_shader(), _average_shader()
+        corners = [(-1, -1), (1, -1), (-1, 1), (1, 1)]
+        self._square = batch_for_shader(self._average_shader, "TRI_STRIP", {"position": corners})
+        self._index = gpu.types.GPUIndexBuf(type="TRIS", seq=meshes.triangles)
+        self._colour = _vertex_buffer({"colour": meshes.colour})
+        self._targets = {
+            factor: gpu.types.GPUOffScreen(self.width * factor, self.height * factor) for factor in {1, supersample}
+        }
+        self._sums = {
+            False: gpu.types.GPUOffScreen(self.width, self.height),
+            True: gpu.types.GPUOffScreen(self.width, self.height, format="RGBA16F"),
+        }
+
+    def draw(self, shapes: Sequence[Shape], lights: Sequence[ViewLights]) -> NDArray[np.uint8]:
+        """The average of the shapes, (height, width, 4) RGBA with straight alpha on a transparent backdrop.
+
+        Args:
+            shapes: one, or the sub-poses of a blurred picture.
+            lights: one for each view.
+        """
+        blocks = [_light_block(light, view) for light, view in zip(lights, self.views, strict=True)]
+        many = len(shapes) > 1
+        factor = 1 if many else self._supersample
+        total = self._sums[many]
+        for number, shape in enumerate(shapes):
+            jitter = _jitter(number, len(shapes)) if many else (0.0, 0.0)
+            self._draw_large(shape, blocks, factor, jitter)
+            self._add(total, factor, 1.0 / len(shapes), first=number == 0)
+        with total.bind():
+            frame = gpu.state.active_framebuffer_get()
+            buffer = frame.read_color(0, 0, self.width, self.height, 4, 0, "UBYTE")
+        buffer.dimensions = self.width * self.height * 4
+        picture = np.frombuffer(buffer, np.uint8).reshape(self.height, self.width, 4)[::-1].copy()
+        return _straight_alpha(picture)
+
+    def free(self) -> None:
+        """Give the card's memory back."""
+        for target in (*self._targets.values(), *self._sums.values()):
+            target.free()
+
+    def _draw_large(
+        self, shape: Shape, blocks: Sequence[gpu.types.GPUUniformBuf], factor: int, jitter: tuple[float, float]
+    ) -> None:
+        buffer = _vertex_buffer({"position": shape.position, "normal": shape.normal})
+        batch = gpu.types.GPUBatch(type="TRIS", buf=buffer, elem=self._index)
+        batch.vertbuf_add(self._colour)
+        with self._targets[factor].bind():
+            _plain_state("LESS", "NONE")
+            gpu.state.active_framebuffer_get().clear(color=(0, 0, 0, 0), depth=1.0)
+            self._mesh_shader.bind()
+            for view, block in zip(self.views, blocks, strict=True):
+                bottom = self.height - view.top - view.height
+                place = (view.left, bottom, view.width, view.height)
+                gpu.state.viewport_set(*(factor * value for value in place))
+                self._mesh_shader.uniform_block("lights", block)
+                self._mesh_shader.uniform_float("clip", Matrix(_moved(view, jitter).tolist()))
+                batch.draw(self._mesh_shader)
+
+    def _add(self, total: gpu.types.GPUOffScreen, factor: int, weight: float, first: bool) -> None:
+        with total.bind():
+            _plain_state("NONE", "NONE" if first else "ADDITIVE_PREMULT")
+            gpu.state.viewport_set(0, 0, self.width, self.height)
+            self._average_shader.bind()
+            self._average_shader.uniform_sampler("large", self._targets[factor].texture_color)
+            self._average_shader.uniform_float("weight", weight / factor**2)
+            self._average_shader.uniform_int("factor", factor)
+            self._square.draw(self._average_shader)
+
+
+def _jitter(number: int, count: int) -> tuple[float, float]:
+    """Offset in pixels of sub-pose `number`: rows and columns of a pixel each hit once, their mean exactly zero."""
+    across = (number + 0.5) / count - 0.5
+    down = ((2 * number + count // 2) % count + 0.5) / count - 0.5
+    return across, down
+
+
+def _moved(view: View, pixels: tuple[float, float]) -> NDArray[np.float64]:
+    """The view's clip matrix with the picture moved by a part of a pixel."""
+    move = np.eye(4)
+    move[:2, 3] = 2 * pixels[0] / view.width, 2 * pixels[1] / view.height
+    return move @ view.clip
+
+
+def _straight_alpha(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Divide premultiplied colours by alpha where it is partial, in place."""
+    partial = (picture[..., 3] > 0) & (picture[..., 3] < 255)
+    pixels = picture[partial].astype(np.float32)
+    pixels[:, :3] *= 255.0 / pixels[:, 3:]
+    picture[partial] = np.minimum(pixels + 0.5, 255.0).astype(np.uint8)
+    return picture
+
+
+def _plain_state(depth: str, blend: str) -> None:
+    """Every state that another drawing may have left; a wrong one draws nothing and says nothing."""
+    gpu.state.depth_test_set(depth)
+    gpu.state.depth_mask_set(True)
+    gpu.state.face_culling_set("NONE")
+    gpu.state.color_mask_set(True, True, True, True)
+    gpu.state.blend_set(blend)
+
+
+def _vertex_buffer(attributes: dict[str, Floats]) -> gpu.types.GPUVertBuf:
+    layout = gpu.types.GPUVertFormat()
+    for name, values in attributes.items():
+        layout.attr_add(id=name, comp_type="F32", len=values.shape[1], fetch_mode="FLOAT")
+    buffer = gpu.types.GPUVertBuf(layout, len(next(iter(attributes.values()))))
+    for name, values in attributes.items():
+        if values.dtype != np.float32:  # the buffer's own check is of the size only
+            raise AnyMoCapError(f"Vertex attribute {name} has dtype {values.dtype}, not float32.")
+        buffer.attr_fill(name, np.ascontiguousarray(values))
+    return buffer
+
+
+def _light_block(lights: ViewLights, view: View) -> gpu.types.GPUUniformBuf:
+    block = np.zeros((2 * LIGHTS + 2, 4), np.float32)
+    block[:LIGHTS, :3] = lights.direction
+    block[LIGHTS : 2 * LIGHTS, :3] = lights.colour
+    block[2 * LIGHTS, :3] = lights.ambient
+    block[2 * LIGHTS + 1] = (*view.eye, lights.gloss)
+    return gpu.types.GPUUniformBuf(gpu.types.Buffer("FLOAT", block.size, block.ravel()))
+
+
+def _mesh_shader() -> gpu.types.GPUShader:
+    info = gpu.types.GPUShaderCreateInfo()
+    info.typedef_source("struct ViewLights { vec4 direction[4]; vec4 colour[4]; vec4 ambient; vec4 eye; };")
+    info.uniform_buf(0, "ViewLights", "lights")
+    info.push_constant("MAT4", "clip")
+    for slot, name in enumerate(("position", "normal", "colour")):
+        info.vertex_in(slot, "VEC3", name)
+    passed = gpu.types.GPUStageInterfaceInfo("anymocap_mesh")
+    passed.smooth("VEC3", "normal_")
+    passed.smooth("VEC3", "colour_")
+    info.vertex_out(passed)
+    info.fragment_out(0, "VEC4", "pixel")
+    info.vertex_source(_MESH_VERTEX)
+    info.fragment_source(_MESH_FRAGMENT)
+    return gpu.shader.create_from_info(info)
+
+
+def _average_shader() -> gpu.types.GPUShader:
+    info = gpu.types.GPUShaderCreateInfo()
+    info.sampler(0, "FLOAT_2D", "large")
+    info.push_constant("FLOAT", "weight")
+    info.push_constant("INT", "factor")
+    info.vertex_in(0, "VEC2", "position")
+    info.fragment_out(0, "VEC4", "pixel")
+    info.vertex_source(_AVERAGE_VERTEX)
+    info.fragment_source(_AVERAGE_FRAGMENT)
+    return gpu.shader.create_from_info(info)
