@@ -43,7 +43,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     creature.rest()
     meshes = PosedMeshes(creature.meshes, bpy.context.evaluated_depsgraph_get())
     start = start_euler(ctx.load_creature(), creature.rig)
-    sampler = PoseSampler(creature.rig, layout, seed, start, flesh(meshes, creature.rig))
+    sampler = PoseSampler(creature.rig, layout, seed, start, outermost(meshes.capture().position))
     drawer = Drawer(meshes, layout_views(layout, rows))
     by_index = {pose.index: pose for pose in missing}
     for done, (sample, picture, joints) in enumerate(
@@ -103,11 +103,13 @@ def start_euler(creature: Creature, rig: RigInfo) -> NDArray[np.float64]:
     return euler
 
 
-def flesh(meshes: PosedMeshes, rig: RigInfo) -> float:
-    """How far the mesh reaches beyond the outermost joints at rest, metres; the creature must be at rest."""
-    low, high = meshes.bounds()
-    joints = rig.rest_joints()
-    return float(max(0.0, (joints.min(0) - low).max(), (high - joints.max(0)).max()))
+def outermost(points: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The points of (N, 3) that lie farthest out in the 26 directions of a cube's faces, edges and corners."""
+    axes = np.array([-1.0, 0.0, 1.0])
+    directions = np.stack(np.meshgrid(axes, axes, axes), -1).reshape(-1, 3)
+    directions = directions[np.abs(directions).sum(1) > 0]
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    return points[np.unique((points @ directions.T).argmax(0))].astype(np.float64)
 
 
 def _write_meta(

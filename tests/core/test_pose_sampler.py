@@ -24,16 +24,16 @@ def _layout(rig: RigInfo) -> Layout:
 
 @pytest.fixture
 def samples(small_rig: RigInfo) -> list[PoseSample]:
-    sampler = PoseSampler(small_rig, _layout(small_rig), seed=3, flesh_m=0.02)
+    sampler = PoseSampler(small_rig, _layout(small_rig), seed=3)
     return [sampler.sample(index) for index in range(COUNT)]
 
 
 def test_any_shard_draws_the_same_sample(small_rig: RigInfo, samples: list[PoseSample]) -> None:
-    other = PoseSampler(small_rig, _layout(small_rig), seed=3, flesh_m=0.02).sample(77)
+    other = PoseSampler(small_rig, _layout(small_rig), seed=3).sample(77)
     np.testing.assert_array_equal(other.euler, samples[77].euler)
     np.testing.assert_array_equal(other.trans, samples[77].trans)
     np.testing.assert_array_equal(other.lights[1].direction, samples[77].lights[1].direction)
-    reseeded = PoseSampler(small_rig, _layout(small_rig), seed=4, flesh_m=0.02).sample(77)
+    reseeded = PoseSampler(small_rig, _layout(small_rig), seed=4).sample(77)
     assert np.abs(reseeded.euler - other.euler).max() > 0.01
 
 
@@ -61,7 +61,7 @@ def test_angles_stay_in_limits_and_uniform_ones_fill_them(small_rig: RigInfo, sa
 def test_every_sub_pose_is_inside_both_views(small_rig: RigInfo, samples: list[PoseSample]) -> None:
     layout = _layout(small_rig)
     sampler = PoseSampler(small_rig, layout, seed=3)
-    edge = EDGE_PX + 0.02 / layout.m_per_px - 1e-6
+    edge = EDGE_PX - 1e-6
     for sample in samples:
         joints = sampler.skeleton.forward(sample.trans, sample.root_R, sample.euler).joints
         front, side = layout.project(joints)
@@ -107,3 +107,21 @@ def test_a_creature_larger_than_its_layout_is_refused(small_rig: RigInfo) -> Non
     tiny = replace(_layout(small_rig), m_per_px=0.0005)
     with pytest.raises(BadInputError, match=r"does not fit.*ref stage"):
         PoseSampler(small_rig, tiny, seed=0).sample(0)
+
+
+def test_hull_points_ride_on_their_bones_and_stay_in_the_frame(small_rig: RigInfo) -> None:
+    layout = _layout(small_rig)
+    nose = small_rig.rest_joints()[6] + [0.0, -0.12, 0.0]  # 12 cm in front of the head's tip
+    sampler = PoseSampler(small_rig, layout, seed=5, hull=nose[None])
+    bare = PoseSampler(small_rig, layout, seed=5)
+    reach = {"with": [], "without": []}
+    for index in range(60):
+        for key, one in (("with", sampler), ("without", bare)):
+            s = one.sample(index)
+            pose = sampler.skeleton.forward(s.trans, s.root_R, s.euler)
+            place = pose.p[:, 2] + np.einsum(
+                "sij,j->si", pose.R[:, 2], small_rig.rest[2, :3, :3].T @ (nose - small_rig.rest[2, :3, 3])
+            )
+            front, side = layout.project(place)
+            reach[key].append([front[:, 0].min(), layout.w_front - front[:, 0].max(), layout.width - side[:, 0].max()])
+    assert np.min(reach["with"]) >= EDGE_PX - 1e-6 > np.min(reach["without"])

@@ -55,12 +55,12 @@ class PoseSampler:
     """Samples poses of one rig in one layout."""
 
     def __init__(
-        self, rig: RigInfo, layout: Layout, seed: int, start_euler: Array | None = None, flesh_m: float = 0.0
+        self, rig: RigInfo, layout: Layout, seed: int, start_euler: Array | None = None, hull: Array | None = None
     ) -> None:
         """
         Args:
             start_euler: (B, 3) radians, the pose that clips start from when it is not the rest pose.
-            flesh_m: how far the mesh reaches beyond the outermost joints.
+            hull: (H, 3) outermost points of the mesh at rest, metres; they stay in the frame as the joints do.
         """
         self.rig, self.layout, self.seed = rig, layout, seed
         self.skeleton = Skeleton.of(rig)
@@ -69,7 +69,7 @@ class PoseSampler:
         self.start = np.zeros((rig.B, 3)) if start_euler is None else np.clip(start_euler, self.low, self.high)
         self.rest_joints = rig.rest_joints()
         self.rest_trans, self.rest_R = rig.rest[0, :3, 3], rig.rest[0, :3, :3]
-        self.flesh_px = flesh_m / layout.m_per_px
+        self._hull_bone, self._hull_offset = self._attach(np.zeros((0, 3)) if hull is None else hull)
         self._groups = [
             [rig.index(bone) for bone in bones if bone in rig.bones[1:]] for bones in rig.bone_groups.values()
         ]
@@ -129,23 +129,33 @@ class PoseSampler:
         """`count` sub-poses under a random velocity: trans (S, 3), root_R (S, 3, 3), euler (S, B, 3)."""
         time = np.linspace(-0.5, 0.5, count) if count > 1 else np.zeros(1)
         length = self.rig.body_length
-        speed = rng.uniform(0.02, 0.15)  # share of each range that is crossed in one exposure
+        speed = rng.uniform(0.02, 0.12)  # share of each range that is crossed in one exposure
         bend = speed * (self.high - self.low) * rng.normal(0, 0.5, euler.shape)
-        spin = np.radians(rng.normal(0, 3, 3))
+        spin = np.radians(rng.normal(0, 2.5, 3))
         drift = rng.normal(0, 0.012, 3) * length
         eulers = np.clip(euler + time[:, None, None] * bend, self.low, self.high)
         eulers[count // 2] = euler
         turns: Array = euler_to_matrix(time[:, None] * spin) @ root_R
         return self.rest_trans + time[:, None] * drift, turns, eulers
 
+    def _attach(self, points: Array) -> tuple[NDArray[np.int64], Array]:
+        """The bone (H,) whose middle is nearest to each rest point (H, 3), and the point in its frame (H, 3)."""
+        rest = self.rig.rest
+        middles = rest[:, :3, 3] + rest[:, :3, 1] * self.rig.lengths[:, None] / 2
+        bone = np.linalg.norm(points[:, None] - middles, axis=-1).argmin(1)
+        offset = np.einsum("hij,hi->hj", rest[bone, :3, :3], points - rest[bone, :3, 3])
+        return bone, offset
+
     def _place(self, rng: np.random.Generator, trans: Array, root_R: Array, euler: Array) -> Array | None:
         """Stand the poses on the ground (or above it) somewhere in the frame; None when they are too large for it."""
-        joints: Array = self.skeleton.forward(trans, root_R, euler).joints
+        pose = self.skeleton.forward(trans, root_R, euler)
+        joints: Array = pose.joints
+        hull = pose.p[:, self._hull_bone] + np.einsum("shij,hj->shi", pose.R[:, self._hull_bone], self._hull_offset)
         length = self.rig.body_length
         shift = rng.normal(0, [0.04, 0.05, 0.008]) * length
         roam, where = rng.random() < ROAM_SHARE, rng.random(3)
         style, rise = rng.random(), rng.random()
-        low, high = self._room(joints)
+        low, high = self._room(np.concatenate([joints, hull], 1))
         if (low > high).any():
             return None
         if roam:
@@ -164,10 +174,10 @@ class PoseSampler:
         clearance[contacts] = self.rest_joints[contacts, 2]
         return float((clearance - joints[:, 2]).max())
 
-    def _room(self, joints: Array) -> tuple[Array, Array]:
-        """Lowest and highest shift (3,), metres, that keep joints (S, J, 3) and their flesh inside both views."""
-        front, side = self.layout.project(joints.reshape(-1, 3))
-        edge, m = EDGE_PX + self.flesh_px, self.layout.m_per_px
+    def _room(self, points: Array) -> tuple[Array, Array]:
+        """Lowest and highest shift (3,), metres, that keep points (S, P, 3) inside both views."""
+        front, side = self.layout.project(points.reshape(-1, 3))
+        edge, m = EDGE_PX, self.layout.m_per_px
         across = (edge - front[:, 0].min(), self.layout.w_front - edge - front[:, 0].max())
         along = (
             side[:, 0].max() - (self.layout.width - edge),
