@@ -13,7 +13,7 @@ def process_alive(pid: int) -> bool:
     """Whether a process runs. A zombie (ended, not yet waited for) counts as dead."""
     if pid <= 0:
         return False
-    if sys.platform == "win32":
+    if os.name == "nt":
         return _alive_on_windows(pid)
     try:
         os.kill(pid, 0)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 Event = dict[str, Any]
+EXIT_DISK_FULL = 28  # exit code of a worker that could not even write an event
 
 
 def _plain(value: Any) -> Any:

@@ -30,12 +30,12 @@ def _clip(paths: CreaturePaths, values: Values) -> ClipPaths:
 
 
 def _mesh(paths: CreaturePaths, values: Values) -> Path:
-    return paths.root / values["mesh"] if values["mesh"] else paths.model()
+    return Path(paths.root, values["mesh"]) if values["mesh"] else paths.model()
 
 
 def _video(paths: CreaturePaths, values: Values) -> Path:
     if values.get("video"):
-        return paths.root / values["video"]
+        return Path(paths.root, values["video"])
     return paths.exam(values["clip"]).clip
 
 
@@ -173,9 +173,7 @@ EXAM = Stage(
         Setting("frames", "integer", 0, "number of frames, 0 = as the motion needs", minimum=0, maximum=10000),
         Setting("fps", "number", 24.0, "frame rate of the clip", "1/s", 1.0, 240.0),
         SEED,
-        Setting(
-            "faults", "text", "none", "faults of generated video", choices=("none", "typical", "hard")
-        ),
+        Setting("faults", "text", "none", "faults of generated video", choices=("none", "typical", "hard")),
         Setting("lag_frames", "number", 0.0, "the front view lags by this", "frames", -24.0, 24.0),
     ),
     inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],

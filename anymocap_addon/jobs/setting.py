@@ -12,7 +12,7 @@ from ..core.errors import BadInputError
 Kind = Literal["text", "name", "path", "integer", "number", "flag"]
 _WANTED = {
     "text": "a text",
-    "name": "a name that can be a folder (no / \\ : * ? \" < > |, not . or ..)",
+    "name": 'a name that can be a folder (no / \\ : * ? " < > |, not . or ..)',
     "path": "a file path",
     "integer": "a whole number",
     "number": "a finite number",

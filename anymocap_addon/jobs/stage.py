@@ -119,9 +119,7 @@ class Registry:
 
     def __getitem__(self, name: str) -> Stage:
         if name not in self._stages:
-            raise BadInputError(
-                "There is no such stage.", key=name, hint=f"Stages: {', '.join(self._stages)}."
-            )
+            raise BadInputError("There is no such stage.", key=name, hint=f"Stages: {', '.join(self._stages)}.")
         return self._stages[name]
 
     def upstream(self, stage: Stage, paths: CreaturePaths, settings: dict[str, Any]) -> list[Stage]:

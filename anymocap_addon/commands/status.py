@@ -1,0 +1,33 @@
+"""`status`: the state of every stage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.project import CreaturePaths
+from ..jobs.job_folder import all_jobs
+from ..jobs.stage import Registry
+from ..jobs.state import all_states
+from .progress import clock
+from .run_all import known_clips
+
+
+def status(registry: Registry, paths: CreaturePaths, clips: list[str]) -> dict[str, Any]:
+    """Print a line for every stage and return the same as data."""
+    rows = []
+    for state in all_states(registry, paths, clips or known_clips(paths)):
+        seconds = state.record.seconds if state.record and state.record.outcome == "done" else None
+        rows.append(
+            {
+                "stage": state.stage.name,
+                "item": state.item,
+                "state": state.word,
+                "because": state.because,
+                "seconds": seconds,
+            }
+        )
+        took = "" if seconds is None else clock(seconds)
+        name = f"{state.stage.name} {state.item or ''}".strip()
+        print(f"{name:<24} {state.word:<8} {took:>8}  {state.because}".rstrip())
+    running = [job.id for job in all_jobs(paths.jobs) if job.is_running()]
+    return {"creature": paths.name, "project": str(paths.root), "stages": rows, "running_jobs": running}

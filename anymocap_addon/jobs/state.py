@@ -1,0 +1,114 @@
+"""What state each stage is in: missing, ready, stale, running or failed, and because of what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ..core.project import CreaturePaths
+from ..core.stage_record import StageRecord, load_record, stale_because
+from .alive import process_alive
+from .stage import Registry, Stage
+
+Word = Literal["missing", "ready", "stale", "running", "failed"]
+STAGE_VERSION = "stage"
+
+
+@dataclass(frozen=True)
+class StageState:
+    """State of one stage for one creature, clip or move."""
+
+    stage: Stage
+    item: str | None
+    word: Word
+    because: str
+    record: StageRecord | None
+
+
+def remembered_settings(stage: Stage, item: str | None, record: StageRecord | None) -> dict[str, Any]:
+    """The settings of the last run, those that the stage no longer knows left out; defaults without one."""
+    values = stage.item_settings(item)
+    if record is not None:
+        values.update({name: value for name, value in record.settings.items() if name in values})
+    return values
+
+
+def own_staleness(
+    stage: Stage, paths: CreaturePaths, record: StageRecord, settings: dict[str, Any], with_outputs: bool = True
+) -> str | None:
+    """Why the recorded run does not stand for these settings and the files as they are now; None when it does."""
+    if record.versions.get(STAGE_VERSION, str(stage.version)) != str(stage.version):
+        return f"{stage.name} works differently now"
+    decisive = {setting.name for setting in stage.settings if not setting.portable}
+    record = replace(record, settings={k: v for k, v in record.settings.items() if k in decisive})
+    wanted = {name: value for name, value in settings.items() if name in decisive}
+    inputs = stage.inputs(paths, settings) + stage.optional_inputs(paths, settings)
+    outputs = stage.outputs(paths, settings) if with_outputs else []
+    return stale_because(record, wanted, inputs, outputs, paths.root)
+
+
+def stage_state(
+    registry: Registry,
+    paths: CreaturePaths,
+    stage: Stage,
+    item: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> StageState:
+    """State of a stage.
+
+    Args:
+        item: clip or move, for stages that have one result for each.
+        settings: the settings wanted; None means those of the last run.
+    """
+    return _StateReader(registry, paths).state(stage, item, settings)
+
+
+def all_states(registry: Registry, paths: CreaturePaths, clips: list[str]) -> list[StageState]:
+    """States of the stages of a creature and of the named clips, in pipeline order."""
+    reader = _StateReader(registry, paths)
+    per_creature = [reader.state(stage, None) for stage in registry if stage.per == "creature"]
+    per_clip = [reader.state(stage, clip) for clip in clips for stage in registry if stage.per == "clip"]
+    return per_creature + per_clip
+
+
+class _StateReader:
+    """Remembers states while a graph is walked: each file is looked at once."""
+
+    def __init__(self, registry: Registry, paths: CreaturePaths) -> None:
+        self._registry, self._paths = registry, paths
+        self._known: dict[tuple[str, str | None], StageState] = {}
+
+    def state(self, stage: Stage, item: str | None, settings: dict[str, Any] | None = None) -> StageState:
+        key = (stage.name, item)
+        if key not in self._known or settings is not None:
+            self._known[key] = self._look(stage, item, settings)
+        return self._known[key]
+
+    def _look(self, stage: Stage, item: str | None, settings: dict[str, Any] | None) -> StageState:
+        record = load_record(self._paths, stage.name, item)
+        values = remembered_settings(stage, item, record) if settings is None else settings
+        word, because = self._judge(stage, record, values)
+        if word == "ready":
+            for upstream in self._registry.upstream(stage, self._paths, values):
+                if reason := self._upstream_reason(upstream, item):
+                    word, because = "stale", reason
+                    break
+        return StageState(stage, item, word, because, record)
+
+    def _judge(self, stage: Stage, record: StageRecord | None, values: dict[str, Any]) -> tuple[Word, str]:
+        if record is None:
+            return "missing", ""
+        if record.outcome == "running" and process_alive(record.pid):
+            return "running", ""
+        if record.outcome == "failed":
+            return "failed", (record.error or {}).get("message", "")
+        if record.outcome != "done":
+            return "stale", "it was stopped before its end; it resumes"
+        reason = own_staleness(stage, self._paths, record, values)
+        return ("stale", reason) if reason else ("ready", "")
+
+    def _upstream_reason(self, upstream: Stage, item: str | None) -> str:
+        state = self.state(upstream, None if upstream.per == "creature" else item)
+        if state.word in ("ready", "missing"):
+            return ""  # missing: its files are there, made in another way (an own mesh, a copied reader)
+        return f"{upstream.name} is {state.word}"

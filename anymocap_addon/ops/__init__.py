@@ -1,0 +1,1 @@
+"""Thin operators: gather settings, start the stage, report."""

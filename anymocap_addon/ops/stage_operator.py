@@ -1,0 +1,116 @@
+"""One operator a stage, made from the registry."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..core.errors import AnyMoCapError
+from ..jobs.setting import Setting
+from ..jobs.stage import Registry, Stage
+from ..jobs.stage_run import StageRun
+from .running import HOST
+from .scene_settings import creature_paths, has_creature
+
+if TYPE_CHECKING:
+    from bpy.types import Context
+
+_EMPTY_CHOICE = "AUTO"  # an enum of Blender has no empty identifier
+_LOOK_EVERY_S = 0.03
+
+
+class StageOperator:
+    """What the operators of all stages do: in a window the stage runs in the background, else to its end here."""
+
+    stage: Stage
+    properties: Any
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if has_creature(context):
+            return True
+        cls.poll_message_set("Choose project folder and creature first")  # type: ignore[attr-defined]
+        return False
+
+    def invoke(self, context: Context, event: Any) -> set[str]:
+        if runs_here(self.stage):
+            return self.execute(context)
+        return self._guarded(lambda: HOST.start(self._new_run(context)))
+
+    def execute(self, context: Context) -> set[str]:
+        return self._guarded(lambda: self._run_to_end(context))
+
+    def _guarded(self, action: Any) -> set[str]:
+        try:
+            action()
+        except AnyMoCapError as error:
+            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def _new_run(self, context: Context) -> StageRun:
+        return StageRun(
+            creature_paths(context), self.stage, self._given(), pool=HOST.pool, here=True, force=runs_here(self.stage)
+        )
+
+    def _run_to_end(self, context: Context) -> None:
+        for event in self._new_run(context):
+            if event is None:
+                time.sleep(_LOOK_EVERY_S)
+
+    def _given(self) -> dict[str, Any]:
+        """The settings that were set; the others take their defaults."""
+        given = {}
+        for setting in self.stage.settings:
+            if self.properties.is_property_set(setting.name):
+                value = getattr(self, setting.name)
+                if setting.kind == "path":
+                    value = bpy.path.abspath(value)
+                given[setting.name] = "" if setting.choices and value == _EMPTY_CHOICE else value
+        return given
+
+
+def runs_here(stage: Stage) -> bool:
+    """Whether the stage changes this Blender's data, so that it must be an undo step."""
+    return any(step.where == "here" for step in stage.steps)
+
+
+def make_operators(registry: Registry) -> tuple[type, ...]:
+    """Operator classes anymocap.<stage>, in the order of the registry."""
+    return tuple(_make_operator(stage) for stage in registry)
+
+
+def _make_operator(stage: Stage) -> type:
+    options = {"REGISTER", "UNDO"} if runs_here(stage) else {"REGISTER"}
+    members = {
+        "__doc__": f"{stage.help[:1].upper()}{stage.help[1:]}",
+        "__annotations__": {setting.name: _property(setting) for setting in stage.settings},
+        "__module__": __name__,
+        "bl_idname": f"anymocap.{stage.name}",
+        "bl_label": stage.label,
+        "bl_options": options,
+        "stage": stage,
+    }
+    return type(f"ANYMOCAP_OT_{stage.name}", (StageOperator, bpy.types.Operator), members)
+
+
+def _property(setting: Setting) -> Any:
+    words: dict[str, Any] = {"name": setting.name.replace("_", " ").capitalize(), "description": setting.describe()}
+    if setting.choices:
+        items = [
+            (choice or _EMPTY_CHOICE, (choice or "from the creature").capitalize(), "") for choice in setting.choices
+        ]
+        return bpy.props.EnumProperty(items=items, default=setting.default or items[0][0], **words)
+    if setting.kind == "flag":
+        return bpy.props.BoolProperty(default=setting.default, **words)
+    if setting.kind in ("integer", "number"):
+        if setting.minimum is not None:
+            words["min"] = setting.minimum if setting.kind == "number" else int(setting.minimum)
+        if setting.maximum is not None:
+            words["max"] = setting.maximum if setting.kind == "number" else int(setting.maximum)
+        make = bpy.props.FloatProperty if setting.kind == "number" else bpy.props.IntProperty
+        return make(default=setting.default or 0, **words)
+    subtype = "FILE_PATH" if setting.kind == "path" else "NONE"
+    return bpy.props.StringProperty(default=setting.default or "", subtype=subtype, **words)
