@@ -23,7 +23,7 @@ FONT_UNITS = 30.0  # height in px of a line of the font at scale 1
 PAPER: Colour = (252, 252, 253)
 PANEL: Colour = (255, 255, 255)
 INK: Colour = (31, 41, 51)
-MUTED: Colour = (106, 117, 130)
+MUTED: Colour = (84, 96, 110)
 GRID: Colour = (226, 230, 235)
 BLUE: Colour = (52, 108, 205)
 ORANGE: Colour = (224, 122, 52)
@@ -129,7 +129,7 @@ class Canvas:
         width = self.text_width(shown, size, bold)
         left = x - {"left": 0.0, "middle": width / 2, "right": width}[align]
         baseline = y + size * 0.35
-        scale, thickness = size * SUPERSAMPLE / FONT_UNITS, max(1, round(size / (7 if bold else 12)))
+        scale, thickness = size * SUPERSAMPLE / FONT_UNITS, max(1, round(size / (7 if bold else 9)))
         cv2.putText(self.pixels, shown, self._at(left, baseline), FONT, scale, colour, thickness, cv2.LINE_AA)
 
     def fitted_text(self, x: float, y: float, text: str, room: float, **style: Any) -> None:

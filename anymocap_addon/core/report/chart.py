@@ -99,8 +99,8 @@ def line_chart(canvas: Canvas, box: Box, series: Sequence[Series], unit: str) ->
     legend(canvas, box.right, box.y - 12, [(s.name, s.colour) for s in series])
 
 
-def bar_rows(canvas: Canvas, box: Box, rows: Sequence[Sequence[tuple[float, Colour]]], unit: str) -> None:
-    """Horizontal bars from the left, one row each and within it one thin bar a value, with the scale above."""
+def bar_rows(canvas: Canvas, box: Box, rows: Sequence[Sequence[tuple[float, Colour]]]) -> None:
+    """Horizontal bars from the left, one row each and within it one thin bar a value, with the scale below."""
     canvas.box(box, fill=PANEL)
     top = max((value for row in rows for value, _ in row), default=0.0) * 1.05
     top = top if top > 0 else 1.0
@@ -109,7 +109,6 @@ def bar_rows(canvas: Canvas, box: Box, rows: Sequence[Sequence[tuple[float, Colo
         x = box.x + box.w * mark / top
         canvas.line((x, box.y), (x, box.bottom), GRID, 0.5)
         canvas.text(x, box.bottom + 10, f"{mark:g}", SMALL, MUTED, align="middle")
-    canvas.text(box.right, box.bottom + 10, unit, SMALL, MUTED, align="right")
     height = box.h / max(len(rows), 1)
     for index, row in enumerate(rows):
         thin = height * 0.72 / max(len(row), 1)
@@ -165,3 +164,5 @@ def timeline(canvas: Canvas, box: Box, tracks: Sequence[Sequence[Bars]], names: 
                 y = top + height * 0.12 + k * thin
                 canvas.box(Box(x, y, box.w * (end - start) / frames, thin * 0.9), fill=bars.colour)
     canvas.line((box.x, box.bottom), (box.right, box.bottom), MUTED, 0.5)
+    if not any(bars.spans for row in tracks for bars in row):
+        canvas.text(box.x + box.w / 2, box.y + box.h / 2, "none found", 13, MUTED, align="middle")

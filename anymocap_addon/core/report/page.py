@@ -173,7 +173,8 @@ def _draw_still(canvas: Canvas, capture: Capture, data: Traces, still: Still, bo
             canvas.line(tuple(fit[a]), tuple(fit[b]), (255, 255, 255), 1.5)
         for j, colour in enumerate(_confidence_colours(confidence)):
             canvas.line(tuple(fit[j]), tuple(seen[j]), RED, 1)
-            canvas.dot(tuple(seen[j]), 3.2, colour, (20, 20, 20))
+            canvas.dot(tuple(seen[j]), 4.6, (24, 24, 24))
+            canvas.dot(tuple(seen[j]), 3.6, colour)
         if true is not None:
             for x, y in at + k * true[t]:
                 canvas.line((x - 3, y), (x + 3, y), (90, 255, 170), 1)
@@ -203,20 +204,20 @@ def _joint_labels(canvas: Canvas, rig: RigInfo, rows: list[tuple[int, str]], top
         canvas.fitted_text(MARGIN + 12, y + ROW / 2, rig.keypoints[joint], LABELS - 20, size=11)
 
 
-def _joint_bars(data: Traces, order: list[int]) -> list[tuple[str, str, list[list[tuple[float, Colour]]]]]:
-    """Title, unit and rows of the two bar charts by joint."""
+def _joint_bars(data: Traces, order: list[int]) -> list[tuple[str, list[list[tuple[float, Colour]]]]]:
+    """Title and rows of the two bar charts by joint."""
 
     def pairs(front: Array, side: Array) -> list[list[tuple[float, Colour]]]:
         f, s = np.median(front, axis=0), np.median(side, axis=0)
         return [[(float(f[j]), BLUE), (float(s[j]), ORANGE)] for j in order]
 
-    reproj = ("Reprojection, median", "px", pairs(data.reproj_front, data.reproj_side))
+    reproj = ("Reprojection, median px", pairs(data.reproj_front, data.reproj_side))
     if data.fit_mm is None or data.reader_front is None or data.reader_side is None:
         return [reproj]
     mean = data.fit_mm.mean(0)
     return [
-        ("Fit error, mean", "mm", [[(float(mean[j]), GREEN)] for j in order]),
-        ("Reader error, median", "px", pairs(data.reader_front, data.reader_side)),
+        ("Fit error, mean mm", [[(float(mean[j]), GREEN)] for j in order]),
+        ("Reader error, median px", pairs(data.reader_front, data.reader_side)),
         reproj,
     ]
 
@@ -233,11 +234,12 @@ def _draw_joints(canvas: Canvas, capture: Capture, data: Traces, top: float) -> 
     heat = (room - sum(widths) - gap * (len(bars) + 1)) / 2
     _joint_labels(canvas, capture.rig, rows, top)
     canvas.text(MARGIN, top - 12, "By joint", 14, INK, bold=True)
+    legend(canvas, MARGIN + LABELS - 20, top + height + 10, [("front", BLUE), ("side", ORANGE)])
     x = float(MARGIN + LABELS)
-    for width, (title, unit, values) in zip(widths, bars, strict=True):
+    for width, (title, values) in zip(widths, bars, strict=True):
         box = Box(x, top, width, height)
         heading(canvas, box, title)
-        bar_rows(canvas, box, values, unit)
+        bar_rows(canvas, box, values)
         x += width + gap
     det = capture.detections
     for title, colour, confidence in (("front", BLUE, det.front_conf), ("side", ORANGE, det.side_conf)):
