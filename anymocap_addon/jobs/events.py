@@ -20,6 +20,20 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
+def encode(event: Event) -> bytes:
+    """One event as its line.
+
+    Raises:
+        ValueError: a figure is not finite; JSON has no word for that.
+        TypeError: a value has no form in JSON.
+    """
+    try:
+        line = json.dumps(event, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
+    except ValueError as error:
+        raise ValueError(f"a figure of the event {event['event']!r} is not finite") from error
+    return line.encode("utf-8", "backslashreplace")
+
+
 class EventWriter:
     """Appends events to a file.
 
@@ -36,10 +50,9 @@ class EventWriter:
 
         Raises:
             OSError: the disk is full; what was half written is ended by the next line's newline.
-            ValueError: a figure is not finite.
+            ValueError, TypeError: see `encode`.
         """
-        line = json.dumps(event, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
-        data = line.encode("utf-8", "backslashreplace")
+        data = encode(event)
         while data:
             data = data[os.write(self._file, data) :]
 

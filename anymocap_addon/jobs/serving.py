@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import importlib.metadata
 import os
@@ -19,7 +20,7 @@ from ..core.project import Project
 from ..core.stage_context import StageContext
 from ..core.version import VERSION
 from .cores import usable_cores
-from .events import EXIT_DISK_FULL, Event, EventWriter
+from .events import EXIT_DISK_FULL, Event, EventWriter, encode
 from .inbox import Inbox, Request
 from .stage import load_function
 
@@ -59,8 +60,7 @@ def _serve_one(request: Request, inbox: Inbox) -> None:
         events.write(outcome)
     finally:
         events.close()
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
 
 
 def _outcome(request: Request, inbox: Inbox, events: EventWriter) -> Event:
@@ -71,6 +71,8 @@ def _outcome(request: Request, inbox: Inbox, events: EventWriter) -> Event:
     try:
         events.write(_hello(request))
         result = _run_step(request, inbox, events)
+        done = {"event": "done", "time": time.time(), "outputs": request["outputs"], "result": result}
+        encode(done)
     except (CancelledError, KeyboardInterrupt):
         why = inbox.why_cancelled(request["id"]) or "cancelled"
         return _error(why, "Cancelled.", hint="Run the stage again to resume.")
@@ -85,7 +87,7 @@ def _outcome(request: Request, inbox: Inbox, events: EventWriter) -> Event:
         return _error("failed", full.message, file=full.file, hint=full.hint)
     except Exception as error:  # the boundary of the process: whatever it is becomes one event with its traceback
         return _internal(error)
-    return {"event": "done", "time": time.time(), "outputs": request["outputs"], "result": result}
+    return done
 
 
 def _run_step(request: Request, inbox: Inbox, events: EventWriter) -> dict[str, Any]:
@@ -145,12 +147,18 @@ def versions() -> dict[str, str]:
 
 def _log_to(path: Path) -> None:
     """From here on everything that is printed, also by C libraries, goes to this job's log."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name == "posix":
+        ctypes.CDLL(None).fflush(None)  # what C libraries hold back belongs to this job too
 
 
 class _Reporter:

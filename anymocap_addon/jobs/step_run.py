@@ -200,6 +200,8 @@ class StepRun:
         errors = [part.last for part in self.parts if part.last is not None and part.last["event"] == "error"]
         # A part that was cancelled because another failed is not the reason.
         real = [error for error in errors if error["kind"] != "cancelled"]
+        if errors and self._cancelled():
+            raise CancelledError()
         if errors:
             raise error_from((real or errors)[0], self._job.log)
         self.results = [part.last["result"] for part in self.parts if part.last is not None]
