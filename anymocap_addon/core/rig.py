@@ -164,8 +164,8 @@ class RigInfo:
     def rest_joints(self) -> NDArray[np.float64]:
         """(J, 3) keypoints at rest, metres."""
         rest = self.rest[self.keypoint_bone]
-        along = self.keypoint_end * self.lengths[self.keypoint_bone]
-        joints: NDArray[np.float64] = rest[:, :3, 3] + rest[:, :3, 1] * along[:, None]
+        arms = rest[:, :3, :3] @ self.keypoint_offset[:, :, None]
+        joints: NDArray[np.float64] = rest[:, :3, 3] + arms[..., 0]
         return joints
 
 
