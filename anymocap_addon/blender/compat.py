@@ -1,0 +1,68 @@
+"""Differences between Blender 4.2 and 5.x, in one place. Actions and their slots: see action_slots.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..core.errors import BadInputError
+
+
+def call_operator(operator: Any, **keywords: Any) -> set[str]:
+    """Call a bpy operator with those of `keywords` that this Blender's version of it has."""
+    known = {prop.identifier for prop in operator.get_rna_type().properties}
+    return operator(**{key: value for key, value in keywords.items() if key in known})
+
+
+def eevee_engine_id(scene: bpy.types.Scene) -> str:
+    """The engine id of EEVEE: BLENDER_EEVEE_NEXT from 4.2 to 4.5, BLENDER_EEVEE since 5.0."""
+    engines = scene.render.bl_rna.properties["engine"].enum_items.keys()
+    return "BLENDER_EEVEE_NEXT" if "BLENDER_EEVEE_NEXT" in engines else "BLENDER_EEVEE"
+
+
+def set_image_output(scene: bpy.types.Scene, file_format: str = "PNG", color_mode: str = "RGBA") -> None:
+    """Still images of `file_format`; since 5.0 the media type has to be chosen first."""
+    settings = scene.render.image_settings
+    if hasattr(settings, "media_type"):
+        settings.media_type = "IMAGE"
+    settings.file_format = file_format
+    settings.color_mode = color_mode
+
+
+def need_background(what: str) -> None:
+    """Refuse to replace the file that an artist has open.
+
+    Raises:
+        BadInputError: this is a Blender with a window.
+    """
+    if not bpy.app.background:
+        raise BadInputError(
+            f"{what} replaces the open file, so it runs in a background process only.",
+            hint="Start the stage from the panel or the command line.",
+        )
+
+
+def open_blend(path: Path) -> None:
+    """Open a .blend file in this background process, without its interface.
+
+    Raises:
+        BadInputError: it is missing or not a .blend file that this Blender can read.
+    """
+    need_background(f"Opening {path.name}")
+    if not path.is_file():
+        raise BadInputError("There is no such file.", file=path, hint="Run the stage that makes it first.")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+    except RuntimeError as error:
+        raise BadInputError(
+            f"Blender cannot open it: {str(error).strip()}", file=path, hint="Run the stage that makes it again."
+        ) from error
+
+
+def save_blend(path: Path) -> None:
+    """Save the open data as a compressed .blend at `path` without changing which file is the current one."""
+    bpy.ops.wm.save_as_mainfile(
+        filepath=str(path), compress=True, copy=True, check_existing=False, relative_remap=False
+    )

@@ -1,0 +1,187 @@
+"""Bring a creature into the scene of this background process: from a file, or from the objects of a .blend."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+
+from ..core.errors import BadInputError
+from ..core.project import MESH_SUFFIXES
+from .compat import call_operator
+from .scene import append_objects
+
+_EXPORT_AGAIN = "Export the creature again from the program that made it."
+_GLB_HEADER = 12  # bytes: magic, version, length of the whole file
+
+
+def import_file(path: Path) -> None:
+    """Import `path` (glb, gltf, fbx, obj, usd, usda, usdc or usdz) into the current scene.
+
+    Raises:
+        BadInputError: the file is missing, empty, cut short, of another kind, or the importer refuses it.
+    """
+    if not path.is_file():
+        raise BadInputError(
+            "There is no such mesh file.",
+            file=path,
+            hint=f"Name a file of one of these kinds: {', '.join(s[1:] for s in MESH_SUFFIXES)}.",
+        )
+    if path.stat().st_size == 0:
+        raise BadInputError("The mesh file is empty (0 bytes).", file=path, hint=_EXPORT_AGAIN)
+    suffix = path.suffix.lower()
+    if suffix not in _IMPORTERS:
+        raise BadInputError(
+            f"Files of the kind {suffix or 'without suffix'!r} are not read.",
+            file=path,
+            hint=f"Export one of these: {', '.join(s[1:] for s in MESH_SUFFIXES)}.",
+        )
+    try:
+        _IMPORTERS[suffix](path)
+    except RuntimeError as error:  # what bpy raises for any failure inside an operator
+        reason = str(error).strip().splitlines()
+        detail = next((line for line in reversed(reason) if line.strip()), "no reason given")
+        raise BadInputError(f"Blender's importer cannot read it: {detail}", file=path, hint=_EXPORT_AGAIN) from error
+
+
+def import_blend_object(path: Path, name: str) -> None:
+    """Append the objects of a .blend (see snapshot_object) and link them into the current scene.
+
+    Raises:
+        BadInputError: the file is missing or broken, or holds no object called `name`.
+    """
+    for obj in append_objects(path):
+        bpy.context.scene.collection.objects.link(obj)
+    if name not in bpy.data.objects:
+        raise BadInputError(f"has no object {name!r}.", file=path, hint="Choose the creature's object again.")
+    keep = {obj.name for obj in object_family(bpy.data.objects[name])}
+    for obj in list(bpy.context.scene.objects):
+        if obj.name not in keep:
+            bpy.data.objects.remove(obj)
+
+
+def snapshot_object(name: str, path: Path) -> None:
+    """Write the object called `name`, what belongs to its creature and all Actions to a .blend of its own.
+
+    The artist's objects stay as they are: this only writes.
+
+    Raises:
+        BadInputError: there is no object of that name.
+    """
+    obj = bpy.data.objects.get(name)
+    if obj is None:
+        known = ", ".join(sorted(o.name for o in bpy.data.objects if o.type in {"MESH", "ARMATURE"})) or "none"
+        raise BadInputError(
+            f"There is no object {name!r} in the open scene.", hint=f"Meshes and armatures here: {known}."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    blocks: set[bpy.types.ID] = {*object_family(obj), *bpy.data.actions}
+    bpy.data.libraries.write(str(path), blocks, fake_user=True, compress=True)
+
+
+def object_family(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """The creature that `obj` belongs to: its armature, the visible meshes that follow it, and all their parents."""
+    armature = obj if obj.type == "ARMATURE" else driving_armature(obj)
+    if armature is not None:
+        members = [armature, *(o for o in bpy.data.objects if o.type == "MESH" and driving_armature(o) == armature)]
+    else:
+        members = [obj, *obj.children_recursive]
+    members = [o for o in members if o == obj or not hidden(o)]
+    for member in list(members):
+        while member.parent is not None:
+            member = member.parent
+            members.append(member)
+    return list(dict.fromkeys(members))
+
+
+def driving_armature(obj: bpy.types.Object) -> bpy.types.Object | None:
+    """The armature whose bones move `obj`: by a modifier, by parenting to a bone or the old 'armature' parenting."""
+    for modifier in obj.modifiers:
+        if modifier.type == "ARMATURE" and modifier.object is not None and modifier.show_viewport:
+            return modifier.object
+    parent = obj.parent
+    while parent is not None:
+        if parent.type == "ARMATURE":
+            return parent if obj.parent_type in {"BONE", "ARMATURE"} else None
+        if parent.parent_type == "OBJECT" or parent.type == "MESH":
+            obj, parent = parent, parent.parent
+            continue
+        obj, parent = parent, parent.parent
+    return None
+
+
+def hidden(obj: bpy.types.Object) -> bool:
+    """True for what the artist does not show: hidden in viewport or render, in the view layer, or a bone's shape."""
+    if obj.hide_viewport or obj.hide_render or any(c.name == "glTF_not_exported" for c in obj.users_collection):
+        return True
+    in_layer = obj.name in bpy.context.view_layer.objects
+    return (in_layer and not obj.visible_get()) or obj in bone_shapes()
+
+
+def bone_shapes() -> set[bpy.types.Object]:
+    """Objects that armatures draw in the place of bones."""
+    armatures = [o for o in bpy.data.objects if o.type == "ARMATURE"]
+    return {bone.custom_shape for a in armatures for bone in a.pose.bones if bone.custom_shape is not None}
+
+
+def _check_glb(path: Path) -> None:
+    with path.open("rb") as handle:
+        head = handle.read(_GLB_HEADER)
+    if len(head) < _GLB_HEADER or head[:4] != b"glTF":
+        raise BadInputError("It is not a .glb file (its first bytes are not 'glTF').", file=path, hint=_EXPORT_AGAIN)
+    version, length = struct.unpack("<II", head[4:])
+    size = path.stat().st_size
+    if size < length:
+        raise BadInputError(f"It is cut short: {size} of {length} bytes are there.", file=path, hint=_EXPORT_AGAIN)
+    if version != 2:
+        raise BadInputError(f"It is glTF version {version}; version 2 is needed.", file=path, hint=_EXPORT_AGAIN)
+
+
+def _check_gltf(path: Path) -> None:
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise BadInputError(f"It is not valid JSON: {error}.", file=path, hint=_EXPORT_AGAIN) from error
+    uris = [item.get("uri", "data:") for key in ("buffers", "images") for item in data.get(key, [])]
+    for uri in uris:
+        if not uri.startswith("data:") and not (path.parent / uri).is_file() and "%" not in uri:
+            raise BadInputError(f"Its file {uri!r} is missing.", file=path, hint="Copy it beside the .gltf file.")
+
+
+def _import_gltf(path: Path) -> None:
+    (_check_glb if path.suffix.lower() == ".glb" else _check_gltf)(path)
+    call_operator(bpy.ops.import_scene.gltf, filepath=str(path), disable_bone_shape=True, loglevel=50)
+
+
+def _import_fbx(path: Path) -> None:
+    with path.open("rb") as handle:
+        if not handle.read(18).startswith(b"Kaydara FBX Binary"):
+            raise BadInputError(
+                "It is not a binary .fbx file.", file=path, hint="Export it as binary FBX (7.1 or later) or as .glb."
+            )
+    call_operator(bpy.ops.import_scene.fbx, filepath=str(path))
+
+
+def _import_obj(path: Path) -> None:
+    call_operator(bpy.ops.wm.obj_import, filepath=str(path))
+
+
+def _import_usd(path: Path) -> None:
+    call_operator(
+        bpy.ops.wm.usd_import, filepath=str(path), import_cameras=False, import_lights=False, set_frame_range=False
+    )
+
+
+_IMPORTERS: dict[str, Callable[[Path], None]] = {
+    ".glb": _import_gltf,
+    ".gltf": _import_gltf,
+    ".fbx": _import_fbx,
+    ".obj": _import_obj,
+    ".usd": _import_usd,
+    ".usda": _import_usd,
+    ".usdc": _import_usd,
+    ".usdz": _import_usd,
+}

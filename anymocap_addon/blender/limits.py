@@ -1,0 +1,119 @@
+"""Limits of the capture skeleton: from the creature's own Actions where it has some, else by role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.kinematics import continuous_euler, matrix_to_euler
+from ..core.limits import WIDEST, default_limits, mirror_limits, seen_limits, share_between_sides
+from ..core.rig import RigSpec
+from ..core.roles import Roles
+from .action_playback import playing
+from .action_slots import action_fcurves
+from .armature_space import orthonormal
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """What limits need to know: names, (B,) parents, (B, 4, 4) rest, (B, 3) tips, mirrored bone pairs."""
+
+    bones: tuple[str, ...]
+    parents: NDArray[np.int64]
+    rest: Array
+    tips: Array
+    pairs: list[tuple[int, int]]
+
+
+def adopted_limits(armature: bpy.types.Object, skeleton: Skeleton, roles: Roles) -> tuple[Array, list[str]]:
+    """(B, 3, 2) limits in radians, and the names of the Actions they come from (none: defaults by role)."""
+    defaults = default_limits(roles, skeleton.rest, _directions(skeleton))
+    actions = [a for a in bpy.data.actions if _moves_bones(a, armature, skeleton.bones)]
+    if not actions:
+        return defaults, []
+    ranges = [_range_in(armature, action, skeleton) for action in actions]
+    low = np.min([r[0] for r in ranges], axis=0)
+    high = np.max([r[1] for r in ranges], axis=0)
+    limits = share_between_sides(seen_limits(low, high, defaults), skeleton.rest, skeleton.pairs)
+    limits[0] = 0.0
+    return np.clip(limits, -WIDEST, WIDEST), [a.name for a in actions]
+
+
+def spec_limits(spec: RigSpec, skeleton: Skeleton, roles: Roles) -> Array:
+    """(B, 3, 2) limits in radians from rig.json: by bone name, else by stem, else by role.
+
+    A stem's limits are written for the left side (+X); the right side takes their mirror image, whose signs follow
+    from the two rest matrices.
+    """
+    limits = default_limits(roles, skeleton.rest, _directions(skeleton))
+    partner = dict(skeleton.pairs) | {right: left for left, right in skeleton.pairs}
+    for b, name in enumerate(skeleton.bones):
+        if name in spec.limits_deg:
+            limits[b] = np.radians(spec.limits_deg[name])
+            continue
+        stem = bone_stem(name)
+        if stem not in spec.limits_deg:
+            continue
+        written = np.radians(spec.limits_deg[stem])
+        if roles.side[b] < 0 and b in partner:
+            written = mirror_limits(written, skeleton.rest[partner[b], :3, :3], skeleton.rest[b, :3, :3])
+        limits[b] = written
+    limits[0] = 0.0
+    return limits
+
+
+def bone_stem(name: str) -> str:
+    """A bone's name without its mark of the side: thigh_L, thigh.L, thigh-left and left_thigh give thigh."""
+    for separator in ("_", ".", "-", " "):
+        for side in ("L", "R", "l", "r", "left", "right", "Left", "Right", "LEFT", "RIGHT"):
+            if name.endswith(separator + side):
+                return name[: -len(side) - 1]
+            if name.startswith(side + separator):
+                return name[len(side) + 1 :]
+    return name
+
+
+def _directions(skeleton: Skeleton) -> Array:
+    """(B, 3) unit vectors from head to tip; a bone without extent keeps its own Y axis."""
+    way = skeleton.tips - skeleton.rest[:, :3, 3]
+    length = np.linalg.norm(way, axis=1, keepdims=True)
+    return np.where(length > 1e-6, way / np.maximum(length, 1e-12), skeleton.rest[:, :3, 1])
+
+
+def _moves_bones(action: bpy.types.Action, armature: bpy.types.Object, bones: tuple[str, ...]) -> bool:
+    """True when the Action drives this armature's pose and lasts: single poses say nothing about ranges."""
+    if action.frame_range[1] - action.frame_range[0] < 1:
+        return False
+    known = {f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in armature.pose.bones.keys()}
+    return any(c.data_path.rsplit(".", 1)[0] in known for c in action_fcurves(action, armature))
+
+
+def _range_in(armature: bpy.types.Object, action: bpy.types.Action, skeleton: Skeleton) -> tuple[Array, Array]:
+    """(B, 3) lowest and highest basis angles of an Action, every frame of it, in the capture hierarchy."""
+    scene = bpy.context.scene
+    first, last = (round(float(f)) for f in action.frame_range)
+    posed = []
+    with playing(armature, action):
+        for frame in range(first, last + 1):
+            scene.frame_set(frame)
+            posed.append(np.array([armature.pose.bones[name].matrix for name in skeleton.bones], np.float64))
+    local = np.stack(posed)
+    world = orthonormal(local[..., :3, :3])
+    euler = basis_euler(world, np.array([armature.data.bones[n].matrix_local for n in skeleton.bones]), skeleton.parents)
+    return euler.min(0), euler.max(0)
+
+
+def basis_euler(world: Array, rest_local: Array, parents: NDArray[np.int64]) -> Array:
+    """(T, B, 3, 3) orientations in armature space -> (T, B, 3) continuous basis Euler XYZ; the root's row is 0."""
+    rest = orthonormal(np.asarray(rest_local, np.float64)[:, :3, :3])
+    euler = np.zeros((*world.shape[:2], 3))
+    for b, parent in enumerate(parents):
+        if parent >= 0:
+            relative = rest[b].T @ rest[parent] @ np.swapaxes(world[:, parent], -1, -2) @ world[:, b]
+            euler[:, b] = matrix_to_euler(relative)
+    return np.asarray(continuous_euler(euler))

@@ -1,0 +1,204 @@
+"""Rig: adopt the creature's armature or build one, paint the limbs -> rigged.blend and rig_info.json."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.atomic import replacing
+from ..core.creature import Creature, save_creature
+from ..core.errors import BadInputError
+from ..core.rig import RigInfo, load_rig_spec, save_rig_info
+from ..core.roles import Bones, Roles, find_contacts, find_pairs, find_roles
+from ..core.stage_context import StageContext
+from .compat import open_blend, save_blend
+from .limits import Skeleton, adopted_limits, spec_limits
+from .paint import check_paint, limb_paint, mean_base_colour, paint_mesh
+from .prep import armatures_of, rest_bounds, rest_only
+from .rig_adopt import CaptureSkeleton, adopt, main_armature, mute_constraints
+from .rig_build import build
+
+Array = NDArray[np.float64]
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def run(ctx: StageContext) -> dict[str, Any]:
+    """The rig stage: see the module.
+
+    Raises:
+        BadInputError: nothing was prepped, no armature and no rig.json, or a rig that does not fit; says what to do.
+    """
+    creature = ctx.load_creature()
+    mode = _mode(ctx)
+    ctx.progress(0, 4, "opening")
+    open_blend(ctx.paths.static_blend)
+    meshes = [o for o in bpy.context.scene.objects if o.type == "MESH"]
+    spec = load_rig_spec(ctx.paths.rig_json) if mode == "build" else None
+    ctx.progress(1, 4, "building the skin" if spec else "finding the skeleton")
+    if spec is not None:
+        armature, skeleton = build(spec, meshes, ctx.settings.get("weights") or "auto", creature, ctx.paths.rig_json)
+    else:
+        armature = main_armature(meshes, armatures_of(meshes))
+        rest_only(armature)
+        skeleton = adopt(armature, meshes)
+    low, high = rest_bounds(meshes)
+    roles = find_roles(_role_bones(skeleton, low, high))
+    ctx.progress(2, 4, "limits")
+    pairs = bone_pairs(skeleton, float((high - low).max()))
+    limb = Skeleton(skeleton.bones, skeleton.parents, skeleton.rest, skeleton.tips, pairs)
+    if spec is not None:
+        limits, actions = spec_limits(spec, limb, roles), []
+    else:
+        limits, actions = adopted_limits(armature, limb, roles)
+        rest_only(armature)
+        mute_constraints(armature, skeleton.bones)
+    rig = rig_info(creature, armature, skeleton, roles, limits, low, high)
+    ctx.progress(3, 4, "limb paint")
+    creature, painted = _paint(ctx, creature, rig, armature, meshes)
+    with replacing(ctx.paths.rigged_blend) as temporary:
+        save_blend(temporary)
+    save_rig_info(ctx.paths.rig_info, rig)
+    ctx.progress(4, 4)
+    for note in skeleton.notes:
+        ctx.log(note)
+    return {
+        "mode": "build" if spec else "adopt",
+        "bones": rig.B,
+        "joints": rig.J,
+        "root": rig.bones[0],
+        "limbs": {name: len(bones) for name, bones in rig.bone_groups.items()},
+        "painted_faces": painted,
+        "contacts": [rig.keypoints[j] for j in rig.contacts],
+        "limits_from": actions or ("rig.json and roles" if spec else "roles"),
+        "notes": list(skeleton.notes),
+    }
+
+
+def _mode(ctx: StageContext) -> str:
+    """adopt or build; auto builds where the artist wrote a rig.json, else adopts."""
+    mode = ctx.settings.get("mode") or "auto"
+    if mode == "auto":
+        return "build" if ctx.paths.rig_json.exists() else "adopt"
+    if mode not in ("adopt", "build"):
+        raise BadInputError(f"The mode {mode!r} is not one of auto, adopt, build.", key="mode")
+    return str(mode)
+
+
+def _role_bones(skeleton: CaptureSkeleton, low: Array, high: Array) -> Bones:
+    return Bones(
+        names=skeleton.bones,
+        parents=skeleton.parents,
+        heads=skeleton.rest[:, :3, 3],
+        tips=skeleton.tips,
+        low=low,
+        high=high,
+        flatness=skeleton.flatness,
+    )
+
+
+def bone_pairs(skeleton: CaptureSkeleton, size: float) -> list[tuple[int, int]]:
+    """Bones that mirror each other (left, right): by the middles between head and tip."""
+    middles = (skeleton.rest[:, :3, 3] + skeleton.tips) / 2
+    return [(int(left), int(right)) for left, right in find_pairs(middles, size)]
+
+
+def rig_info(
+    creature: Creature,
+    armature: bpy.types.Object,
+    skeleton: CaptureSkeleton,
+    roles: Roles,
+    limits: Array,
+    low: Array,
+    high: Array,
+) -> RigInfo:
+    """Everything the later stages need to know of the capture skeleton."""
+    bone_of = np.array([k.bone for k in skeleton.keypoints], np.int64)
+    offsets = np.array([k.offset for k in skeleton.keypoints])
+    rest = skeleton.rest[bone_of]
+    joints = rest[:, :3, 3] + (rest[:, :3, :3] @ offsets[:, :, None])[..., 0]
+    joint_part = [roles.part[b] for b in bone_of]
+    groups = {part: tuple(j for j, p in enumerate(joint_part) if p == part) for part in sorted(set(joint_part))}
+    names = tuple(k.name for k in skeleton.keypoints)
+    contacts = _contacts(creature, skeleton, names, joints)
+    if contacts is None:
+        contacts = find_contacts(joints, [roles.role[b] for b in bone_of], joint_part, float(high[2] - low[2]))
+    bones = armature.data.bones
+    return RigInfo(
+        creature=creature.name,
+        armature=armature.name,
+        to_prep=np.array(armature.matrix_world, np.float64),
+        bones=skeleton.bones,
+        parents=skeleton.parents,
+        armature_parents=tuple(bones[n].parent.name if bones[n].parent else None for n in skeleton.bones),
+        rest=skeleton.rest,
+        lengths=skeleton.lengths,
+        limits_rad=limits,
+        keypoints=names,
+        keypoint_bone=bone_of,
+        keypoint_end=np.array([k.end for k in skeleton.keypoints], np.int64),
+        contacts=contacts,
+        pairs=find_pairs(joints, float((high - low).max())),
+        joint_groups=groups,
+        bone_groups=roles.limb_bones(skeleton.bones),
+        body_length=float((high - low)[_AXES[creature.prep.axis]]),
+        keypoint_offset=offsets,
+    )
+
+
+def _contacts(
+    creature: Creature, skeleton: CaptureSkeleton, names: tuple[str, ...], joints: Array
+) -> tuple[int, ...] | None:
+    """What creature.json says touches the ground: keypoints, or of each foot bone its lowest keypoint; else None.
+
+    Raises:
+        BadInputError: it names a keypoint or bone that the rig lacks.
+    """
+    for name in creature.contacts:
+        if name not in names:
+            raise BadInputError(
+                f"The rig has no keypoint {name!r}.", key="contacts", hint=f"Keypoints: {', '.join(names)}."
+            )
+    if creature.contacts:
+        return tuple(sorted(names.index(name) for name in creature.contacts))
+    found = set()
+    for bone in creature.feet:
+        if bone not in skeleton.bones:
+            raise BadInputError(
+                f"The rig has no bone {bone!r}.", key="feet", hint=f"Bones: {', '.join(skeleton.bones)}."
+            )
+        b = skeleton.bones.index(bone)
+        riding = [j for j, k in enumerate(skeleton.keypoints) if k.bone == b]
+        riding = riding or [j for j, k in enumerate(skeleton.keypoints) if k.bone == skeleton.parents[b]]
+        if riding:
+            found.add(min(riding, key=lambda j: float(joints[j, 2])))
+    return tuple(sorted(found)) if creature.feet else None
+
+
+def _paint(
+    ctx: StageContext, creature: Creature, rig: RigInfo, armature: bpy.types.Object, meshes: list[bpy.types.Object]
+) -> tuple[Creature, dict[str, int]]:
+    """Paint the meshes. A creature.json whose paint is empty gets the found limbs, colours and words; one that names
+    its own paint stays as it is.
+    """
+    if creature.paint:
+        check_paint(creature.paint, rig.bones, ctx.paths.creature_json)
+    else:
+        creature = replace(creature, paint=limb_paint(rig.bone_groups, mean_base_colour(meshes)))
+        save_creature(ctx.paths.creature_json, creature)
+    faces = {group.name: 0 for group in creature.paint}
+    for mesh in meshes:
+        for name, count in paint_mesh(mesh, armature, creature.paint).faces.items():
+            faces[name] += count
+    bare = [name for name, count in faces.items() if count == 0]
+    if bare:
+        raise BadInputError(
+            f"The bones of {bare[0]!r} move no faces, so nothing was painted.",
+            file=ctx.paths.creature_json,
+            key="paint",
+            hint="Name bones that move the mesh, or remove the group.",
+        )
+    return creature, faces
