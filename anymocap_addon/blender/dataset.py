@@ -10,7 +10,6 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.creature import Creature
 from ..core.dataset.files import PoseFiles, drawn_from
 from ..core.dataset.pose_sampler import PoseSample, PoseSampler
 from ..core.formats import write_json_file
@@ -19,7 +18,7 @@ from ..core.rig import RigInfo
 from ..core.stage_context import StageContext
 from .draw import Drawer, PosedMeshes, layout_views
 from .png import is_whole_png, write_png
-from .posed import PosedCreature
+from .posed import PosedCreature, start_euler
 from .scene import open_rigged
 
 CHUNK = 16  # poses whose bone channels are worked out at once
@@ -93,14 +92,6 @@ def is_drawn(pose: PoseFiles, layout: Layout, rows: int, origin: str) -> bool:
         and is_whole_png(pose.front, round(layout.w_front * scale), rows)
         and is_whole_png(pose.side, round(layout.w_side * scale), rows)
     )
-
-
-def start_euler(creature: Creature, rig: RigInfo) -> NDArray[np.float64]:
-    """(B, 3) radians of creature.json's start_pose; zeros where it names nothing."""
-    euler = np.zeros((rig.B, 3))
-    for bone, angles_deg in creature.start_pose.items():
-        euler[rig.index(bone)] = np.radians(angles_deg)
-    return euler
 
 
 def outermost(points: NDArray[np.float32]) -> NDArray[np.float64]:

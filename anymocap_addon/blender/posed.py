@@ -8,7 +8,9 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.creature import Creature
 from ..core.kinematics import Skeleton
+from ..core.rig import RigInfo
 from .action_slots import assign_action
 from .armature_space import prep_similarity, read_joints
 from .pose import local_basis, set_basis
@@ -55,3 +57,11 @@ class PosedCreature:
         angles = np.zeros((1, self.rig.B, 3)) if euler is None else euler[None]
         for _ in self.play(place[:, :3, 3], place[:, :3, :3], angles):
             pass
+
+
+def start_euler(creature: Creature, rig: RigInfo) -> Array:
+    """(B, 3) radians of creature.json's start_pose; zeros where it names nothing."""
+    euler = np.zeros((rig.B, 3))
+    for bone, angles_deg in creature.start_pose.items():
+        euler[rig.index(bone)] = np.radians(angles_deg)
+    return euler
