@@ -70,7 +70,7 @@ PREP = Stage(
         Setting("axis", "text", "", "axis of the length; empty = creature.json", choices=("", "x", "y", "z")),
     ),
     inputs=lambda paths, values: [_mesh(paths, values)],
-    optional_inputs=lambda paths, _: [paths.creature_json],
+    creature_keys=("prep",),
     outputs=lambda paths, _: [paths.static_blend],
 )
 
@@ -84,7 +84,8 @@ RIG = Stage(
         Setting("weights", "text", "auto", "how the skin is bound", choices=("auto", "proxy", "rigid")),
     ),
     inputs=lambda paths, _: [paths.static_blend],
-    optional_inputs=lambda paths, _: [paths.creature_json, paths.rig_json],
+    optional_inputs=lambda paths, _: [paths.rig_json],
+    creature_keys=("prep", "paint", "feet", "contacts", "rigid"),
     outputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
 )
 
@@ -94,7 +95,7 @@ REF = Stage(
     help="draw the reference frame: the creature from the front and from its side",
     steps=(Step("blender", "blender.ref:run"),),
     inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
-    optional_inputs=lambda paths, _: [paths.creature_json],
+    creature_keys=("layout", "start_pose", "testpose"),
     outputs=lambda paths, _: [paths.ref_png],
 )
 
@@ -107,7 +108,7 @@ PROMPT = Stage(
         Setting("move", "name", help="name of the move", required=True),
         Setting("action", "text", help="one sentence: what the creature does", required=True),
     ),
-    optional_inputs=lambda paths, _: [paths.creature_json],
+    creature_keys=("name", "prompt", "paint"),
     outputs=lambda paths, values: [paths.prompt(values["move"])],
     per="move",
     automatic=False,
@@ -127,10 +128,9 @@ DATASET = Stage(
         PROCESSES,
         SEED,
     ),
-    inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
-    optional_inputs=lambda paths, _: [paths.creature_json],
+    inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info, paths.ref_png],
+    creature_keys=("layout", "start_pose"),
     outputs=lambda paths, _: [paths.dataset_sheet],
-    partial=lambda paths, _: [paths.dataset],
 )
 
 TRAIN = Stage(
@@ -154,7 +154,6 @@ TRAIN = Stage(
         SEED,
     ),
     inputs=lambda paths, _: [paths.dataset_sheet],
-    optional_inputs=lambda paths, _: [paths.creature_json],
     outputs=lambda paths, _: [paths.reader_pt],
 )
 
@@ -176,8 +175,8 @@ EXAM = Stage(
         Setting("faults", "text", "none", "faults of generated video", choices=("none", "typical", "hard")),
         Setting("lag_frames", "number", 0.0, "the front view lags by this", "frames", -24.0, 24.0),
     ),
-    inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
-    optional_inputs=lambda paths, _: [paths.creature_json],
+    inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info, paths.ref_png],
+    creature_keys=("layout", "start_pose"),
     outputs=lambda paths, values: [
         paths.exam(values["clip"]).clip,
         paths.exam(values["clip"]).truth,
@@ -198,7 +197,8 @@ DETECT = Stage(
         THREADS,
     ),
     inputs=lambda paths, values: [_video(paths, values), paths.reader_pt, paths.ref_png],
-    optional_inputs=lambda paths, _: [paths.creature_json, paths.rig_info],
+    optional_inputs=lambda paths, _: [paths.rig_info],
+    creature_keys=("layout", "fix_front_swaps"),
     outputs=lambda paths, values: [_clip(paths, values).det, _clip(paths, values).overlay],
     per="clip",
 )
@@ -215,7 +215,7 @@ FIT = Stage(
         Setting("device", "text", "cpu", "where to fit", choices=("cpu", "cuda"), portable=True),
     ),
     inputs=lambda paths, values: [_clip(paths, values).det, paths.rig_info],
-    optional_inputs=lambda paths, _: [paths.creature_json],
+    creature_keys=("layout", "start_pose"),
     outputs=lambda paths, values: [_clip(paths, values).motion],
     per="clip",
 )
@@ -255,7 +255,7 @@ SHOWCASE = Stage(
         _clip(paths, values).det,
         paths.rig_info,
     ],
-    optional_inputs=lambda paths, _: [paths.creature_json],
+    creature_keys=("layout", "showcase"),
     outputs=lambda paths, values: [_clip(paths, values).showcase],
     partial=lambda paths, values: [_clip(paths, values).persp, _clip(paths, values).side],
     per="clip",
@@ -284,8 +284,8 @@ REPORT = Stage(
     optional_inputs=lambda paths, values: [
         paths.exam(values["clip"]).truth,
         _clip(paths, values).joints,
-        paths.creature_json,
     ],
+    creature_keys=("layout",),
     outputs=lambda paths, values: [_clip(paths, values).report_json, _clip(paths, values).report_png],
     per="clip",
 )

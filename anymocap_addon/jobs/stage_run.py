@@ -23,7 +23,7 @@ from .pool import Pool, Role
 from .registry import REGISTRY
 from .serving import versions
 from .stage import Registry, Stage, Step, load_function
-from .state import STAGE_VERSION, own_staleness, stage_state
+from .state import STAGE_VERSION, creature_values, own_staleness, stage_state
 from .step_run import StepRun
 
 _PACKAGE = __package__.rpartition(".")[0]
@@ -166,7 +166,7 @@ class StageRun:
             stage=self.stage.name,
             outcome="running",
             clip=self.item,
-            settings=self.settings,
+            settings={**self.settings, **creature_values(self.stage, self.paths)},
             inputs=[mark_file(path, self.paths.root) for path in self._inputs()],
             versions={**versions(), STAGE_VERSION: str(self.stage.version)},
             started=time.strftime("%Y-%m-%dT%H:%M:%S"),
@@ -246,8 +246,9 @@ class StageRun:
                 )
         marked = {mark.path for mark in record.inputs}
         own = [mark_file(path, self.paths.root) for path in self._inputs()]
-        # An input that the stage itself made (prep writes the first creature.json) counts as it made it.
+        # What the stage itself made (prep writes the first creature.json, rig adds paint) counts as it made it.
         record.inputs += [mark for mark in own if mark.path not in marked]
+        record.settings = {**self.settings, **creature_values(self.stage, self.paths)}
         record.outputs = [mark_file(path, self.paths.root) for path in outputs]
         record.outcome = "done"
         self._end(record)

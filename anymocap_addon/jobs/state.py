@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from ..core.formats import read_json
 from ..core.project import CreaturePaths
 from ..core.stage_record import StageRecord, load_record, stale_because
 from .alive import process_alive
@@ -33,15 +34,28 @@ def remembered_settings(stage: Stage, item: str | None, record: StageRecord | No
     return values
 
 
+def creature_values(stage: Stage, paths: CreaturePaths) -> dict[str, Any]:
+    """What creature.json says under the keys that the stage looks at, to be recorded beside its settings.
+
+    Raises:
+        BadInputError: creature.json is damaged.
+    """
+    if not stage.creature_keys or not paths.creature_json.exists():
+        return {}
+    data = read_json(paths.creature_json, "creature")
+    return {f"creature.json {key}": data[key] for key in stage.creature_keys if key in data}
+
+
 def own_staleness(
     stage: Stage, paths: CreaturePaths, record: StageRecord, settings: dict[str, Any], with_outputs: bool = True
 ) -> str | None:
     """Why the recorded run does not stand for these settings and the files as they are now; None when it does."""
     if record.versions.get(STAGE_VERSION, str(stage.version)) != str(stage.version):
         return f"{stage.name} works differently now"
-    decisive = {setting.name for setting in stage.settings if not setting.portable}
-    record = replace(record, settings={k: v for k, v in record.settings.items() if k in decisive})
-    wanted = {name: value for name, value in settings.items() if name in decisive}
+    portable = {setting.name for setting in stage.settings if setting.portable}
+    record = replace(record, settings={k: v for k, v in record.settings.items() if k not in portable})
+    wanted = {name: value for name, value in settings.items() if name not in portable}
+    wanted.update(creature_values(stage, paths))
     inputs = stage.inputs(paths, settings) + stage.optional_inputs(paths, settings)
     outputs = stage.outputs(paths, settings) if with_outputs else []
     return stale_because(record, wanted, inputs, outputs, paths.root)
