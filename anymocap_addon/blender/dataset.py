@@ -18,8 +18,7 @@ from ..core.rig import RigInfo
 from ..core.stage_context import StageContext
 from .draw import Drawer, PosedMeshes, layout_views
 from .png import is_whole_png, write_png
-from .posed import PosedCreature, start_euler
-from .scene import open_rigged
+from .posed import PosedCreature, open_for_drawing, start_euler
 
 CHUNK = 16  # poses whose bone channels are worked out at once
 
@@ -38,7 +37,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     result = {"drawn": len(missing), "kept": len(files) - len(missing), "folder": str(ctx.paths.dataset)}
     if not missing:
         return result
-    creature = PosedCreature(open_rigged(ctx.paths))
+    creature = PosedCreature(open_for_drawing(ctx))
     creature.rest()
     meshes = PosedMeshes(creature.meshes, bpy.context.evaluated_depsgraph_get())
     start = start_euler(ctx.load_creature(), creature.rig)

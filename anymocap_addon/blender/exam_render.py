@@ -20,9 +20,9 @@ from .draw import PosedMeshes
 from .frame_shard import FrameShard
 from .png import write_png
 from .pose import sample_action
-from .posed import PosedCreature
+from .posed import PosedCreature, open_for_drawing
 from .render import TwoViewRenderer
-from .scene import RiggedScene, open_rigged
+from .scene import RiggedScene
 
 Array = NDArray[np.float64]
 Motion = tuple[Array, Array, Array]
@@ -39,7 +39,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
         BadInputError: no such Action, or the motion leaves the layout's views.
     """
     files, layout = ctx.paths.exam(ctx.settings["clip"]), ctx.layout()
-    scene = open_rigged(ctx.paths)
+    scene = open_for_drawing(ctx)
     action = _action_name(ctx, scene)
     trans, root_R, euler = _motion(ctx, scene, layout, action)
     origin = hashlib.sha256(b"".join(a.tobytes() for a in (trans, root_R, euler)))

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from ..core.creature import Creature
 from ..core.kinematics import Skeleton
 from ..core.rig import RigInfo
+from ..core.stage_context import StageContext
 from .action_slots import assign_action
 from .armature_space import prep_similarity, read_joints
+from .paint import detailed_copies
 from .pose import local_basis, set_basis
-from .scene import RiggedScene
+from .scene import RiggedScene, open_rigged
 
 Array = NDArray[np.float64]
 
@@ -65,3 +67,12 @@ def start_euler(creature: Creature, rig: RigInfo) -> Array:
     for bone, angles_deg in creature.start_pose.items():
         euler[rig.index(bone)] = np.radians(angles_deg)
     return euler
+
+
+def open_for_drawing(ctx: StageContext) -> RiggedScene:
+    """rigged.blend with meshes fine enough for texture and paint as corner colours.
+
+    Raises:
+        BadInputError: as scene.open_rigged.
+    """
+    return detailed_copies(open_rigged(ctx.paths), ctx.load_creature().paint)

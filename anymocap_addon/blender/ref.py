@@ -15,9 +15,8 @@ from ..core.layout import Layout
 from ..core.stage_context import StageContext
 from .draw import PosedMeshes
 from .png import write_png
-from .posed import PosedCreature, start_euler
+from .posed import PosedCreature, open_for_drawing, start_euler
 from .render import TwoViewRenderer
-from .scene import open_rigged
 
 REACH_SHARE = 0.12  # of the creature's largest extent: room for its motion around it
 EDGE_PX = 3.0
@@ -33,7 +32,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
         BadInputError: the layout of creature.json cuts the creature off or shows it tiny.
     """
     creature = ctx.load_creature()
-    posed = PosedCreature(open_rigged(ctx.paths))
+    posed = PosedCreature(open_for_drawing(ctx))
     posed.rest()
     meshes = PosedMeshes(posed.meshes, bpy.context.evaluated_depsgraph_get())
     bounds = [meshes.bounds()]
