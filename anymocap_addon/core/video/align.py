@@ -24,7 +24,7 @@ Picture = NDArray[np.uint8]
 Grey = NDArray[np.float32]
 
 LEVELS = (0.25, 0.5)
-ECC_STEPS, ECC_GAIN, ECC_BLUR = 60, 1e-5, 3
+ECC_STEPS, ECC_GAIN = 60, 1e-5
 # Clips that start from the reference reach 0.98 inside the silhouette, other poses of one creature below 0.75.
 MIN_CORRELATION = 0.9
 MAX_SCALE_CHANGE, MAX_SHEAR, MAX_SHIFT_PX = 0.08, 0.02, 60.0
@@ -87,18 +87,16 @@ def warp(picture: Picture, affine: Affine, size: tuple[int, int]) -> Picture:
     """
     shrink = float(np.sqrt(abs(np.linalg.det(affine[:, :2]))))
     if shrink < 0.7:
-        picture = cv2.GaussianBlur(picture, (0, 0), 0.4 / shrink)
+        picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), 0.4 / shrink), np.uint8)
     # OpenCV counts from pixel centres.
     matrix = affine.copy()
     matrix[:, 2] += affine[:, :2] @ [0.5, 0.5] - 0.5
-    drawn: Picture = cv2.warpAffine(
-        picture, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-    )  # fmt: skip
-    return drawn
+    drawn = cv2.warpAffine(picture, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(drawn, np.uint8)
 
 
 def size_starts(clip: tuple[int, int], layout: tuple[int, int]) -> list[Affine]:
-    """What the sizes (width, height) allow: stretched to the clip's size, or scaled evenly and cropped in the middle."""
+    """What the sizes (width, height) allow: stretched to the clip, or scaled evenly and cropped."""
     x, y = layout[0] / clip[0], layout[1] / clip[1]
     stretched = np.array([[x, 0, 0], [0, y, 0]])
     if abs(x / y - 1) < 1e-3:
@@ -164,8 +162,7 @@ def silhouette(ref: Picture, layout: Layout) -> NDArray[np.bool_]:
 
 def _grey(picture: Picture, scale: float) -> Grey:
     grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.float32)
-    small: Grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    return small
+    return np.asarray(cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.float32)
 
 
 def _ecc(ref: Picture, frame: Picture, start: Affine) -> Affine | None:
@@ -176,13 +173,11 @@ def _ecc(ref: Picture, frame: Picture, start: Affine) -> Affine | None:
     for level in LEVELS:
         step = np.eye(2, 3, dtype=np.float32)
         try:
-            _, step = cv2.findTransformECC(
-                _grey(ref, level), _grey(warp(frame, calib, size), level), step,
-                cv2.MOTION_AFFINE, criteria, None, ECC_BLUR,
-            )  # fmt: skip
+            drawn = _grey(warp(frame, calib, size), level)
+            _, found = cv2.findTransformECC(_grey(ref, level), drawn, step, cv2.MOTION_AFFINE, criteria)
         except cv2.error:  # its way to say that the correlation cannot be raised
             return None
-        move = step.astype(float)  # ref px to drawn px, counted from pixel centres of the small pictures
+        move = np.asarray(found, float)  # ref px to drawn px, counted from pixel centres of the small pictures
         move[:, 2] = (move[:, 2] + 0.5 - move[:, :2] @ [0.5, 0.5]) / level
         calib = compose(invert(move), calib)
     change = compose(calib, invert(start))
