@@ -69,8 +69,15 @@ def _ordered_truth(truth: Truth | None, rig: RigInfo, file: Path) -> Truth | Non
 
 
 def clip_file(ctx: StageContext, det: Detections) -> Path | None:
-    """The clip that was read, when its path is known; relative paths start at the project folder."""
-    return (ctx.project.root / det.video).resolve() if det.video else None
+    """The clip that was read, when its path is known; relative paths start at the project folder.
+
+    A project that was moved keeps the exam's clip: then the path's end within the project tells.
+    """
+    if not det.video:
+        return None
+    path, own = (ctx.project.root / det.video).resolve(), ctx.paths.exam(ctx.settings["clip"]).clip.resolve()
+    inside = own.relative_to(ctx.project.root.resolve()).parts
+    return own if not path.exists() and path.parts[-len(inside) :] == inside else path
 
 
 def _truth(ctx: StageContext, det: Detections) -> Truth | None:
