@@ -1,6 +1,6 @@
 """A drawing surface for the report: lines, boxes and text by cv2, drawn at twice the size and averaged down.
 
-matplotlib would bring 30 MB of wheels into the extension for one picture; cv2 is there for the clips anyway.
+matplotlib and what it needs would add 75 MB to the extension for one picture; cv2 is there for the clips anyway.
 """
 
 from __future__ import annotations
