@@ -23,10 +23,11 @@ from anymocap_addon.core.report import report
 from anymocap_addon.core.report.canvas import Canvas, plain
 from anymocap_addon.core.report.chart import nice_step, number
 from anymocap_addon.core.report.page import joint_rows, skeleton_edges
-from anymocap_addon.core.report.stills import on_layout, usual_and_worst
+from anymocap_addon.core.report.stills import on_layout, two_stills, usual_and_worst
 from anymocap_addon.core.rig import RigInfo, save_rig_info
 from anymocap_addon.core.stage_context import StageContext
 from anymocap_addon.core.stage_record import StageRecord, save_record
+from anymocap_addon.core.video.encode import encoder
 
 FRAMES, FPS, CLIP = 20, 24.0, "Gang 1"
 
@@ -179,6 +180,24 @@ def test_a_clip_frame_lands_where_its_affine_says() -> None:
     warped = on_layout(picture, calib, layout)[..., 0] > 130
     rows, columns = np.flatnonzero(warped.any(1)), np.flatnonzero(warped.any(0))
     assert (rows[0], rows[-1] + 1, columns[0], columns[-1] + 1) == (194, 214, 404, 424)
+
+
+def test_stills_are_the_clip_s_own_frames_and_a_broken_clip_is_told(ctx: StageContext) -> None:
+    file, clip = ctx.paths.clip(CLIP).det, ctx.paths.exam(CLIP).clip
+    save_detections(file, replace(load_detections(file), video=str(clip)))
+    with encoder(clip, (640, 360), FPS) as out:
+        for t in range(FRAMES):
+            out.write(np.full((360, 640, 3), 40 + 8 * t, np.uint8))
+    capture = report.load_capture(ctx)
+    capture = replace(capture, detections=replace(capture.detections, calib=2.0 * np.eye(2, 3)))
+    usual, worst = two_stills(capture, clip)
+    assert worst.frame == 7 and usual.frame == 0
+    for still in (usual, worst):
+        assert still.picture.shape == (720, 1280, 3) and "(" not in still.title
+        assert np.median(still.picture) == pytest.approx(40 + 8 * still.frame, abs=4)
+    clip.write_bytes(b"")
+    assert all("cannot be read" in still.title for still in two_stills(capture, clip))
+    assert report.run(ctx)["has_truth"], "a lost clip does not cost the report"
 
 
 def test_small_parts(small_rig: RigInfo) -> None:
