@@ -39,6 +39,7 @@ def playing(armature: bpy.types.Object, action: bpy.types.Action) -> Iterator[No
     before = (data.action, getattr(data, "action_slot", None), data.use_nla, armature.data.pose_position)
     frame = (scene.frame_current, scene.frame_subframe)
     pose = {b.name: _channels(b) for b in armature.pose.bones}
+    placed = _channels(armature)  # Actions of FBX files key the object too
     try:
         for bone in armature.pose.bones:
             bone.rotation_mode = modes.get(bone.name, bone.rotation_mode)
@@ -52,11 +53,13 @@ def playing(armature: bpy.types.Object, action: bpy.types.Action) -> Iterator[No
         for bone in armature.pose.bones:
             for channel, value in pose[bone.name].items():
                 setattr(bone, channel, value)
+        for channel, value in placed.items():
+            setattr(armature, channel, value)
         scene.frame_set(frame[0], subframe=frame[1])
 
 
-def _channels(bone: bpy.types.PoseBone) -> dict[str, Any]:
-    """All transform channels of a pose bone, the rotation of every mode included; the mode first, since
+def _channels(bone: bpy.types.PoseBone | bpy.types.Object) -> dict[str, Any]:
+    """All transform channels of a pose bone or object, the rotation of every mode included; the mode first, since
     setting it converts.
     """
     names = ("location", "scale", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
