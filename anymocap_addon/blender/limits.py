@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..core.kinematics import continuous_euler, matrix_to_euler
 from ..core.limits import WIDEST, default_limits, mirror_limits, seen_limits, share_between_sides
 from ..core.rig import RigSpec
-from ..core.roles import Roles
+from ..core.roles import Roles, side_stem
 from .action_playback import playing
 from .action_slots import action_fcurves
 from .armature_space import orthonormal
@@ -56,7 +56,7 @@ def spec_limits(spec: RigSpec, skeleton: Skeleton, roles: Roles) -> Array:
         if name in spec.limits_deg:
             limits[b] = np.radians(spec.limits_deg[name])
             continue
-        stem = bone_stem(name)
+        stem = side_stem(name)
         if stem not in spec.limits_deg:
             continue
         written = np.radians(spec.limits_deg[stem])
@@ -65,17 +65,6 @@ def spec_limits(spec: RigSpec, skeleton: Skeleton, roles: Roles) -> Array:
         limits[b] = written
     limits[0] = 0.0
     return limits
-
-
-def bone_stem(name: str) -> str:
-    """A bone's name without its mark of the side: thigh_L, thigh.L, thigh-left and left_thigh give thigh."""
-    for separator in ("_", ".", "-", " "):
-        for side in ("L", "R", "l", "r", "left", "right", "Left", "Right", "LEFT", "RIGHT"):
-            if name.endswith(separator + side):
-                return name[: -len(side) - 1]
-            if name.startswith(side + separator):
-                return name[len(side) + 1 :]
-    return name
 
 
 def _directions(skeleton: Skeleton) -> Array:
@@ -109,11 +98,18 @@ def _range_in(armature: bpy.types.Object, action: bpy.types.Action, skeleton: Sk
 
 
 def basis_euler(world: Array, rest_local: Array, parents: NDArray[np.int64]) -> Array:
-    """(T, B, 3, 3) orientations in armature space -> (T, B, 3) continuous basis Euler XYZ; the root's row is 0."""
+    """(T, B, 3, 3) orientations in armature space -> (T, B, 3) basis Euler XYZ; the root's row is 0.
+
+    Of the triples that give the same rotations a bone gets those that span less: either continuous over time, or in
+    every frame the one nearest to rest.
+    """
     rest = orthonormal(np.asarray(rest_local, np.float64)[:, :3, :3])
     euler = np.zeros((*world.shape[:2], 3))
     for b, parent in enumerate(parents):
         if parent >= 0:
             relative = rest[b].T @ rest[parent] @ np.swapaxes(world[:, parent], -1, -2) @ world[:, b]
             euler[:, b] = matrix_to_euler(relative)
-    return np.asarray(continuous_euler(euler))
+    smooth = np.asarray(continuous_euler(euler))
+    nearest = np.concatenate([np.asarray(continuous_euler(frame[None])) for frame in euler])
+    span_smooth, span_nearest = (np.ptp(e, axis=0).sum(-1) for e in (smooth, nearest))
+    return np.where((span_smooth <= span_nearest)[None, :, None], smooth, nearest)

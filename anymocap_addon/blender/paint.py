@@ -6,7 +6,7 @@ little of their texture in corner colours: `detailed_copies` makes finer ones fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bmesh
 import bpy
@@ -37,7 +37,7 @@ class Painted:
 
 def limb_paint(limbs: dict[str, tuple[str, ...]], mean_colour: Array) -> tuple[PaintGroup, ...]:
     """A colour and its word for each limb (name -> bones), apart from each other and from the creature's colour."""
-    colours = choose_colours(len(limbs), mean_colour)
+    colours = choose_colours(len(limbs), mean_colour, OPACITY)
     return tuple(
         PaintGroup(name, word, colour, bones)
         for (name, bones), (word, colour) in zip(limbs.items(), colours, strict=True)
@@ -122,8 +122,6 @@ def detailed_copies(rigged: RiggedScene, groups: tuple[PaintGroup, ...]) -> Rigg
 
     Faces are cut, not smoothed: the shape stays, texture and paint get the resolution that corner colours need.
     """
-    from dataclasses import replace
-
     faces = sum(_triangle_count(m) for m in rigged.meshes)
     copies = []
     for obj in rigged.meshes:

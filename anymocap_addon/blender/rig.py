@@ -48,7 +48,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     low, high = rest_bounds(meshes)
     roles = find_roles(_role_bones(skeleton, low, high))
     ctx.progress(2, 4, "limits")
-    pairs = bone_pairs(skeleton, float((high - low).max()))
+    pairs = bone_pairs(skeleton, roles, float((high - low).max()))
     limb = Skeleton(skeleton.bones, skeleton.parents, skeleton.rest, skeleton.tips, pairs)
     if spec is not None:
         limits, actions = spec_limits(spec, limb, roles), []
@@ -100,10 +100,10 @@ def _role_bones(skeleton: CaptureSkeleton, low: Array, high: Array) -> Bones:
     )
 
 
-def bone_pairs(skeleton: CaptureSkeleton, size: float) -> list[tuple[int, int]]:
+def bone_pairs(skeleton: CaptureSkeleton, roles: Roles, size: float) -> list[tuple[int, int]]:
     """Bones that mirror each other (left, right): by the middles between head and tip."""
     middles = (skeleton.rest[:, :3, 3] + skeleton.tips) / 2
-    return [(int(left), int(right)) for left, right in find_pairs(middles, size)]
+    return [(int(left), int(right)) for left, right in find_pairs(middles, size, skeleton.bones, roles.rank)]
 
 
 def rig_info(
@@ -141,7 +141,7 @@ def rig_info(
         keypoint_bone=bone_of,
         keypoint_end=np.array([k.end for k in skeleton.keypoints], np.int64),
         contacts=contacts,
-        pairs=find_pairs(joints, float((high - low).max())),
+        pairs=find_pairs(joints, float((high - low).max()), names, roles.rank[bone_of]),
         joint_groups=groups,
         bone_groups=roles.limb_bones(skeleton.bones),
         body_length=float((high - low)[_AXES[creature.prep.axis]]),

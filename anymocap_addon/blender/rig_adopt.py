@@ -122,6 +122,7 @@ def _armature_bones(
         names=names,
         parents=np.array([index[b.parent.name] if b.parent else -1 for b in ordered], np.int64),
         heads=to_world(armature, np.array([b.head_local for b in ordered], np.float64)),
+        tails=to_world(armature, np.array([b.tail_local for b in ordered], np.float64)),
         mass=mass,
         skin=tuple(np.concatenate([np.zeros((0, 3)), *cloud]) for cloud in clouds),
         size=size,

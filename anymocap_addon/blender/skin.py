@@ -13,7 +13,7 @@ from .import_mesh import driving_armature
 
 Array = NDArray[np.float64]
 
-UNWEIGHTED_SHARE = 0.01  # of a mesh's vertices: up to this many without weights take their nearest neighbour's
+UNWEIGHTED_SHARE = 0.02  # of a mesh's vertices: up to this many without weights take their nearest neighbour's
 _BONE_PARENTS = {"BONE"}
 
 
@@ -77,7 +77,7 @@ def complete_weights(obj: bpy.types.Object, armature: bpy.types.Object) -> tuple
         The skin and how many vertices were completed.
 
     Raises:
-        BadInputError: more than 1 % of the vertices have no weights, or a weight is not finite.
+        BadInputError: more than 2 % of the vertices have no weights, or a weight is not finite.
     """
     skin = read_skin(obj, armature)
     empty = skin.weights.sum(1) < 0.5

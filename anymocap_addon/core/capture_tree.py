@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 STRAY = 0.02  # of all weight: a bone at the top with less of it is a control bone with stray weights
 TIP_REACH = 0.2  # of the body: how far from the skin of a leg's last bone its foot may begin
 TIP_SHARE = 0.6  # of that skin's extent: a foot begins beyond this
+STRAIGHT = 0.7  # cosine: a foot may also lie this straight on from the last two joints of the leg
 RIVAL = 0.1  # of the heaviest root's weight: with less than this a parentless bone is no candidate for the root
 _MIDDLE = 0.02  # of the body: nearer to the mid-plane counts as on it
 
@@ -28,7 +29,7 @@ class ArmatureBones:
 
     Attributes:
         names: N names; parents: (N,) parent index, -1 for none; parents before children.
-        heads: (N, 3) metres.
+        heads, tails: (N, 3) metres.
         mass: (N,) sum of the skin weights of each bone.
         skin: N arrays (n, 3): vertices that mostly follow the bone, metres.
         size: largest extent of the mesh, metres.
@@ -37,6 +38,7 @@ class ArmatureBones:
     names: tuple[str, ...]
     parents: NDArray[np.int64]
     heads: Array
+    tails: Array
     mass: Array
     skin: tuple[Array, ...]
     size: float
@@ -121,9 +123,13 @@ def _main_root(forest: _Forest, roots: list[int]) -> int:
 
 
 def _distance(forest: _Forest, bone: int, point: Array) -> float:
-    """From a point to the skin or head of a bone, metres."""
-    cloud = np.concatenate([forest.bones.skin[bone].reshape(-1, 3), forest.bones.heads[bone][None]])
-    return float(np.linalg.norm(cloud - point, axis=1).min())
+    """From a point to a bone: the nearest of its tail and the lines to its children, metres."""
+    heads, tails = forest.bones.heads, forest.bones.tails
+    ends = np.stack([tails[bone], *(heads[c] for c in forest.children[bone])])
+    way = ends - heads[bone]
+    share = ((point - heads[bone]) * way).sum(1) / np.maximum((way * way).sum(1), 1e-18)
+    nearest = heads[bone] + np.clip(share, 0.0, 1.0)[:, None] * way
+    return float(np.linalg.norm(nearest - point, axis=1).min())
 
 
 def _descend(forest: _Forest, root: int) -> tuple[int, dict[int, int], list[int]]:
@@ -165,15 +171,29 @@ def tip_host(forest: _Forest, foot: int, main: int) -> int | None:
             continue  # not on the same side
         if abs(head[0]) > _MIDDLE * bones.size and abs(middle[0]) < _MIDDLE * bones.size:
             continue  # a foot at the side is not the end of a chain in the middle
-        way = middle - bones.heads[leaf]
-        way = way / max(float(np.linalg.norm(way)), 1e-12)
-        reach = float(((skin - bones.heads[leaf]) @ way).max())
-        if float((head - bones.heads[leaf]) @ way) < TIP_SHARE * reach:
+        if not _beyond(bones, leaf, head):
             continue
         gap = float(np.linalg.norm(skin - head, axis=1).min())
         if gap < best[0]:
             best = (gap, leaf)
     return best[1]
+
+
+def _beyond(bones: ArmatureBones, leaf: int, point: Array) -> bool:
+    """True when `point` lies past the far end of a leaf's skin, or straight on in the direction of its chain."""
+    skin, start = bones.skin[leaf], bones.heads[leaf]
+    step = point - start
+    way = skin.mean(0) - start
+    way = way / max(float(np.linalg.norm(way)), 1e-12)
+    reach = float(((skin - start) @ way).max())
+    if float(step @ way) >= TIP_SHARE * reach:
+        return True
+    parent = int(bones.parents[leaf])
+    if parent < 0:
+        return False
+    chain = start - bones.heads[parent]
+    lengths = float(np.linalg.norm(step) * np.linalg.norm(chain))
+    return bool(step @ chain > STRAIGHT * lengths)
 
 
 def _attach(forest: _Forest, root: int, loose: list[int], hosts: dict[int, int]) -> None:

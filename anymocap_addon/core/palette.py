@@ -54,19 +54,25 @@ def oklab(colour: Array) -> Array:
     return np.asarray(np.cbrt(srgb_to_linear(np.asarray(colour, float)) @ _TO_LMS.T) @ _TO_LAB.T)
 
 
-def choose_colours(count: int, away_from: Array) -> list[tuple[str, Colour]]:
+def _hue_first(colour: Array) -> Array:
+    """OKLab with lightness at half weight: light and shade change it, hue and chroma stay."""
+    return oklab(colour) * [0.5, 1.0, 1.0]
+
+
+def choose_colours(count: int, skin: Array, opacity: float) -> list[tuple[str, Colour]]:
     """`count` colours with their words, each as far as can be from the others and from the creature's own colour.
 
-    Greedy: the next colour is the one whose nearest neighbour (chosen colours, and `away_from` at full weight) is
-    farthest in OKLab. More than the palette holds: it starts again, darker.
+    Distances are those of the paint as it is seen: mixed with the skin under it. Greedy: the next colour is the one
+    whose nearest neighbour (bare skin or a chosen colour) is farthest in OKLab. More than the palette holds: it
+    starts again, darker.
 
     Args:
-        away_from: (3,) mean sRGB colour of the creature.
+        skin: (3,) mean sRGB colour of the creature. opacity: of the paint, 0..1.
     """
     words = list(COLOURS)
-    lab = oklab(np.array([COLOURS[word] for word in words]))
+    lab = _hue_first(opacity * np.array([COLOURS[word] for word in words]) + (1 - opacity) * skin)
     chosen: list[int] = []
-    nearest = np.linalg.norm(lab - oklab(away_from), axis=1)
+    nearest = np.linalg.norm(lab - _hue_first(skin), axis=1)
     for _ in range(min(count, len(words))):
         best = int(np.argmax(nearest))
         chosen.append(best)

@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 MIDDLE = 0.02  # of the body's largest extent: nearer to the mid-plane than this is on it
 LEG_REACH = 0.15  # of the height: a leg's lowest point lies below this ...
 LEG_DROP = 0.25  # ... and at least this much below its top
+LONG = 0.2  # of the largest extent: limbs longer than this are no ears
 SMALL = 0.06  # of the largest extent: limbs shorter than this are details (fingers of a face, fangs)
 FLAT = 0.12  # thickness over breadth of the skin of a wing
 SOLE = 0.035  # of the height: how far above its leg's lowest point a keypoint may still touch the ground
@@ -113,8 +114,9 @@ def find_roles(bones: Bones) -> Roles:
     axial = [b for b in range(count) if not side[b]]
     spine_end, head_path = _axial_roles(bones, axial, limbs, role, part)
     upright = _is_upright(bones, spine_end, head_path)
-    kinds = {top: _limb_kind(bones, top, role, upright) for top in limbs}
-    _pull_sides_together(bones, kinds, side)
+    grounded = any(_reaches_ground(bones, top) for top in limbs)
+    kinds = {top: _limb_kind(bones, top, role, upright, grounded) for top in limbs}
+    _match_mirror_images(bones, kinds, side)
     names = _limb_names(bones, kinds, side)
     for top in limbs:
         owner = int(bones.parents[top])
@@ -156,10 +158,12 @@ def _axial_roles(
     leaves = [b for b in axial if not any(c in axial for c in bones.children(b))]
     forward = [_headness(bones, b) for b in leaves]
     head_path = bones.path(leaves[int(np.argmax(forward))])
-    holders = {int(bones.parents[top]) for top in limbs if _length(bones, top) > SMALL * bones.size}
-    carrying = [i for i, b in enumerate(head_path) if b in holders and not _only_ears(bones, b, limbs)]
+    carriers = [top for top in limbs if _carries(bones, top)]
+    behind = max((_place_on(bones, top, head_path) for top in carriers), default=-1)
+    carriers += [top for top in limbs if top not in carriers and not _is_ear_like(bones, top, head_path, behind)]
+    carrying = [_place_on(bones, top, head_path) for top in carriers]
     last = max(carrying, default=max(0, len(head_path) - 3) if not limbs else 0)
-    last = min(last, max(0, len(head_path) - 2))
+    last = _past_shoulders(bones, head_path, last, carriers)
     for i, b in enumerate(head_path):
         role[b] = "root" if i == 0 else "spine" if i <= last else "neck" if i < len(head_path) - 1 else "head"
         part[b] = "spine" if i <= last else "head"
@@ -183,12 +187,34 @@ def _headness(bones: Bones, leaf: int) -> float:
     return float(-way[1] + way[2] + bonus)
 
 
-def _only_ears(bones: Bones, holder: int, limbs: list[int]) -> bool:
-    """True when the limbs at an axial bone with no axial bone after it are ears or horns rather than legs or arms."""
-    tops = [top for top in limbs if int(bones.parents[top]) == holder]
-    ends_here = all(c in limbs for c in bones.children(holder))
-    others = any(int(bones.parents[top]) != holder for top in limbs)
-    return ends_here and others and not any(_reaches_ground(bones, top) for top in tops)
+def _past_shoulders(bones: Bones, head_path: list[int], last: int, carriers: list[int]) -> int:
+    """The spine goes on past its last limb while it has not come as far towards the head as that limb has; the path's
+    last bone is the head.
+    """
+    way = bones.tips[head_path[-1]] - bones.heads[0]
+    reached = max((float(bones.heads[top] @ way) for top in carriers), default=-np.inf)
+    while last + 1 < len(head_path) - 1 and float(bones.heads[head_path[last + 1]] @ way) < reached:
+        last += 1
+    return max(0, min(last, len(head_path) - 2))
+
+
+def _carries(bones: Bones, top: int) -> bool:
+    """True for legs and for other limbs too long to be ears."""
+    return _reaches_ground(bones, top) or _length(bones, top) > LONG * bones.size
+
+
+def _place_on(bones: Bones, top: int, path: list[int]) -> int:
+    """Index of the last bone of `path` from which the limb hangs, directly or through other bones."""
+    return max(i for i, b in enumerate(path) if b in bones.path(top))
+
+
+def _is_ear_like(bones: Bones, top: int, head_path: list[int], behind: int) -> bool:
+    """True for ears, horns, fangs: small, and pointing up beyond all carrying limbs or at the head's last bone."""
+    if _length(bones, top) < SMALL * bones.size:
+        return True
+    place = _place_on(bones, top, head_path)
+    up = bones.points(top)[:, 2].mean() > bones.heads[top, 2]
+    return place > behind and (bool(up) or place == len(head_path) - 1)
 
 
 def _length(bones: Bones, top: int) -> float:
@@ -210,8 +236,8 @@ def _is_upright(bones: Bones, spine_end: int, head_path: list[int]) -> bool:
     return bool(way[2] > abs(way[1]))
 
 
-def _limb_kind(bones: Bones, top: int, role: list[str], upright: bool) -> str:
-    """leg, arm, wing, ear or detail."""
+def _limb_kind(bones: Bones, top: int, role: list[str], upright: bool, grounded: bool) -> str:
+    """leg, arm, wing, ear or detail. Where no limb stands on the ground (`grounded`), names tell the legs."""
     members = bones.subtree(top)
     owner = role[int(bones.parents[top])]
     if _length(bones, top) < SMALL * bones.size and not _reaches_ground(bones, top):
@@ -220,11 +246,11 @@ def _limb_kind(bones: Bones, top: int, role: list[str], upright: bool) -> str:
         return "wing"
     if _reaches_ground(bones, top):
         return "leg"
-    if owner in ("head", "neck"):
+    if owner in ("head", "neck") and _length(bones, top) < LONG * bones.size:
         return "ear"
     if _named(bones, members, "arm"):
         return "arm"
-    if _named(bones, members, "leg"):
+    if not grounded and _named(bones, members, "leg"):
         return "leg"
     flat = float(np.median(bones.flatness[members])) < FLAT
     reach = float(np.ptp(bones.points(top)[:, 0]))
@@ -237,7 +263,7 @@ def _foot(bones: Bones, top: int) -> Array:
     return np.asarray(points[points[:, 2].argmin()])
 
 
-def _pull_sides_together(bones: Bones, kinds: dict[int, str], side: NDArray[np.int64]) -> None:
+def _match_mirror_images(bones: Bones, kinds: dict[int, str], side: NDArray[np.int64]) -> None:
     """A limb takes the kind of its mirror image where the two differ and one of them is a detail."""
     mirror = np.array([-1.0, 1.0, 1.0])
     for top in kinds:
@@ -275,6 +301,8 @@ def _place_word(kind: str, index: int, count: int) -> str:
 def find_contacts(joints: Array, joint_role: list[str], joint_part: list[str], height: float) -> tuple[int, ...]:
     """Keypoints that touch the ground: of each leg its lowest, and others nearly as low (heel and toe).
 
+    Legs that hang in the air at rest (a flying creature's) have none.
+
     Args:
         joints: (J, 3) keypoints at rest, metres. joint_role, joint_part: of the bone that each rides on.
         height: of the rest mesh, metres.
@@ -283,26 +311,42 @@ def find_contacts(joints: Array, joint_role: list[str], joint_part: list[str], h
     for part in sorted({p for p, role in zip(joint_part, joint_role) if role == "leg"}):
         members = [j for j in range(len(joints)) if joint_part[j] == part]
         lowest = min(joints[j, 2] for j in members)
+        if lowest > LEG_REACH * height:
+            continue
         contacts += [j for j in members if joints[j, 2] < lowest + SOLE * height]
     return tuple(sorted(contacts))
 
 
-def find_pairs(joints: Array, size: float) -> NDArray[np.int64]:
-    """(P, 2) keypoints that mirror each other, left first: mutual nearest ones across the mid-plane x = 0.
+def find_pairs(points: Array, size: float, names: tuple[str, ...] = (), rank: Array | None = None) -> NDArray[np.int64]:
+    """(P, 2) points that mirror each other, left first: mutual best partners across the mid-plane x = 0.
 
     Args:
-        joints: (J, 3) keypoints at rest, metres. size: the body's largest extent, metres.
+        points: (J, 3) at rest, metres. size: the body's largest extent, metres.
+        names: J names, of which partners share all but the word for the side; they decide between near candidates.
+        rank: (J,) place within the limb, which partners share too.
     """
-    left = np.flatnonzero(joints[:, 0] > MIDDLE * size / 4)
-    right = np.flatnonzero(joints[:, 0] < -MIDDLE * size / 4)
+    left = np.flatnonzero(points[:, 0] > MIDDLE * size / 4)
+    right = np.flatnonzero(points[:, 0] < -MIDDLE * size / 4)
     if not len(left) or not len(right):
         return np.zeros((0, 2), np.int64)
-    mirrored = joints[right] * [-1.0, 1.0, 1.0]
-    miss = np.linalg.norm(joints[left][:, None] - mirrored[None], axis=-1)
-    best_right, best_left = miss.argmin(1), miss.argmin(0)
+    miss = np.linalg.norm(points[left][:, None] - points[right][None] * [-1.0, 1.0, 1.0], axis=-1) / size
+    cost = miss.copy()
+    if names:
+        stems = [side_stem(name) for name in names]
+        cost += PAIR_MISS * np.array([[stems[a] != stems[b] for b in right] for a in left])
+    if rank is not None:
+        cost += PAIR_MISS * (rank[left][:, None] != rank[right][None])
+    best_right, best_left = cost.argmin(1), cost.argmin(0)
     pairs = [
         (int(left[i]), int(right[r]))
         for i, r in enumerate(best_right)
-        if best_left[r] == i and miss[i, r] < PAIR_MISS * size
+        if best_left[r] == i and miss[i, r] < PAIR_MISS
     ]
     return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def side_stem(name: str) -> str:
+    """A name without its word for the side: thigh_L, thigh.L, Left_thigh and mixamorig:LeftThigh lose it."""
+    stem = re.sub(r"(?<![A-Za-z])(left|right|l|r)(?![A-Za-z])[_.\- ]?", "", name, count=1, flags=re.IGNORECASE)
+    stem = re.sub(r"(Left|Right)(?=[A-Z0-9_.\- ]|$)", "", stem, count=1) if stem == name else stem
+    return stem.strip("_.- ")
