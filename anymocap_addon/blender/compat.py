@@ -66,3 +66,8 @@ def save_blend(path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(
         filepath=str(path), compress=True, copy=True, check_existing=False, relative_remap=False
     )
+
+
+def relative_path_options() -> set[str]:
+    """Options of a path property that may begin with "//"; Blender before 4.5 has no such option and allows it."""
+    return {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import AnyMoCapError
 from ..jobs.cores import usable_cores
-from ..jobs.launch import BLENDER_VARIABLE, PYTHON_VARIABLE, blender_command, worker_command
+from ..jobs.launch import BLENDER_VARIABLE, PYTHON_VARIABLE, blender_command, import_paths, worker_command
 
 _WORKER_PROBE = (
     "import cv2, imageio_ffmpeg, numpy, torch;"
@@ -53,7 +52,7 @@ def _run(command: list[str]) -> str:
 
 
 def _with_path(code: str) -> str:
-    return f"import sys; sys.path[:0] = {[entry for entry in sys.path if entry]!r}; {code}"
+    return f"import sys; sys.path[:0] = {import_paths()!r}; {code}"
 
 
 def _worker_probe() -> str:

@@ -36,7 +36,9 @@ class JobFolder:
         Raises:
             AnyMoCapError: the disk is full or the folder cannot be written.
         """
-        job_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{stage}-{uuid.uuid4().hex[:4]}"
+        now = time.time()
+        stamp = f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}.{int(now * 1000) % 1000:03d}"
+        job_id = f"{stamp}-{stage}-{uuid.uuid4().hex[:4]}"
         folder = cls(paths.jobs / job_id)
         try:
             folder.path.mkdir(parents=True)

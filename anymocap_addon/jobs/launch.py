@@ -25,9 +25,18 @@ def _host_bpy() -> Any:
     return bpy if bpy is not None and bpy.app.binary_path else None
 
 
+def import_paths() -> list[str]:
+    """What this process can import, for an isolated child, which ignores PYTHONPATH and its script's folder.
+
+    A Blender's own script folders are left out: they hold a `bpy` that works only inside that Blender.
+    """
+    bpy = sys.modules.get("bpy")
+    scripts = Path(bpy.__file__).parents[2] if bpy is not None and bpy.__file__ else None
+    return [entry for entry in sys.path if entry and not (scripts and Path(entry).is_relative_to(scripts))]
+
+
 def _argument(idle_s: float, own_path: bool) -> str:
-    # Isolated Python ignores PYTHONPATH and the script's folder: what this process can import goes along.
-    paths = [entry for entry in sys.path if entry] if own_path else []
+    paths = import_paths() if own_path else []
     return json.dumps({"package": str(PACKAGE_FOLDER), "sys_path": paths, "idle_s": idle_s})
 
 

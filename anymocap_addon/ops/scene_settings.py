@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
+from ..blender.compat import relative_path_options
 from ..core.errors import BadInputError
 from ..core.project import CreaturePaths, Project
 
@@ -18,7 +19,10 @@ class ANYMOCAP_PG_scene(bpy.types.PropertyGroup):
     """Project folder and creature of a scene."""
 
     project: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Project", description="Folder that holds the creatures and everything made for them", subtype="DIR_PATH"
+        name="Project",
+        description="Folder that holds the creatures and everything made for them",
+        subtype="DIR_PATH",
+        options=relative_path_options(),
     )
     creature: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Creature", description="Name of the creature's folder under assets"

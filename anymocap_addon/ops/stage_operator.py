@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..blender.compat import relative_path_options
 from ..core.errors import AnyMoCapError
 from ..jobs.setting import Setting
 from ..jobs.stage import Registry, Stage
@@ -112,5 +113,6 @@ def _property(setting: Setting) -> Any:
             words["max"] = setting.maximum if setting.kind == "number" else int(setting.maximum)
         make = bpy.props.FloatProperty if setting.kind == "number" else bpy.props.IntProperty
         return make(default=setting.default or 0, **words)
-    subtype = "FILE_PATH" if setting.kind == "path" else "NONE"
-    return bpy.props.StringProperty(default=setting.default or "", subtype=subtype, **words)
+    if setting.kind == "path":
+        words.update(subtype="FILE_PATH", options=relative_path_options())
+    return bpy.props.StringProperty(default=setting.default or "", **words)

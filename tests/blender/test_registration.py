@@ -1,0 +1,101 @@
+"""The add-on in Blender: registers, unregisters, and its operators are the registry's stages."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import pytest
+
+import anymocap_addon
+from anymocap_addon.jobs.registry import REGISTRY
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+HEAVY = ("torch", "cv2", "transformers", "fal_client", "httpx")
+
+
+@pytest.fixture
+def enabled() -> Iterator[None]:
+    anymocap_addon.register()
+    yield
+    bpy.context.scene.anymocap.property_unset("project")
+    bpy.context.scene.anymocap.property_unset("creature")
+    anymocap_addon.unregister()
+
+
+@pytest.fixture
+def scene_creature(enabled, tmp_path: Path) -> Path:
+    """A project that the scene names, without any file yet."""
+    bpy.context.scene.anymocap.project = str(tmp_path)
+    bpy.context.scene.anymocap.creature = "c"
+    return tmp_path
+
+
+def test_every_stage_has_an_operator_with_its_settings(enabled):
+    assert sorted(dir(bpy.ops.anymocap)) == sorted(REGISTRY.names())
+    for stage in REGISTRY:
+        properties = getattr(bpy.ops.anymocap, stage.name).get_rna_type().properties
+        assert {setting.name for setting in stage.settings} == set(properties.keys()) - {"rna_type"}
+        for setting in stage.settings:
+            if setting.choices:
+                words = [item.identifier.replace("AUTO", "") for item in properties[setting.name].enum_items]
+                assert words == [choice.replace("AUTO", "") for choice in setting.choices]
+
+
+def test_polls_are_booleans_that_say_why(enabled, tmp_path):
+    operators = [getattr(bpy.ops.anymocap, name) for name in REGISTRY.names()]
+    assert [operator.poll() for operator in operators] == [False] * len(operators)
+    with pytest.raises(RuntimeError, match="Choose project folder and creature first"):
+        bpy.ops.anymocap.prep()
+    bpy.context.scene.anymocap.project = str(tmp_path)
+    bpy.context.scene.anymocap.creature = "c"
+    assert [operator.poll() for operator in operators] == [True] * len(operators)
+
+
+def test_only_apply_makes_an_undo_step(enabled):
+    classes = {
+        cls.bl_idname: cls for cls in sys.modules["anymocap_addon.registration"].CLASSES if hasattr(cls, "stage")
+    }
+    undone = [name for name, cls in classes.items() if "UNDO" in cls.bl_options]
+    assert undone == ["anymocap.apply"]
+
+
+def test_operators_report_bad_input_in_one_sentence(scene_creature):
+    with pytest.raises(RuntimeError, match=r"model\.glb: prep needs this file, which does not exist\."):
+        bpy.ops.anymocap.prep()
+    with pytest.raises(RuntimeError, match="clip: must be given"):
+        bpy.ops.anymocap.fit()
+    bpy.context.scene.anymocap.project = "//mocap"
+    with pytest.raises(RuntimeError, match="not saved"):
+        bpy.ops.anymocap.rig()
+
+
+@pytest.mark.needs_assets
+def test_operator_and_command_line_do_the_same(scene_creature, assets_dir):
+    model = scene_creature / "assets" / "c" / "model.glb"
+    model.parent.mkdir(parents=True)
+    shutil.copy(assets_dir / "creatures" / "Fox.glb", model)
+    objects = set(bpy.data.objects.keys())
+    assert bpy.ops.anymocap.prep(length_m=1.25) == {"FINISHED"}
+    assert set(bpy.data.objects.keys()) == objects, "the stage ran elsewhere; this scene is untouched"
+    command = [sys.executable, "-m", "anymocap_addon", "prep", "--project", str(scene_creature), "--length-m", "1.25"]
+    ended = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0 and "already done" in ended.stderr
+
+
+def test_an_enabled_add_on_has_loaded_nothing_heavy():
+    code = (
+        "import sys, bpy, anymocap_addon; anymocap_addon.register();"
+        "print([getattr(bpy.ops.anymocap, name).poll() for name in dir(bpy.ops.anymocap)]);"
+        f"print('HEAVY', [name for name in {HEAVY!r} if name in sys.modules]);"
+        "anymocap_addon.unregister(); anymocap_addon.register(); anymocap_addon.unregister();"
+        "print(hasattr(bpy.types.Scene, 'anymocap'), 'anymocap.registration' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "HEAVY []" in ended.stdout and "False False" in ended.stdout
