@@ -37,7 +37,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     result = {"drawn": len(missing), "kept": len(files) - len(missing), "folder": str(ctx.paths.dataset)}
     if not missing:
         return result
-    creature = PosedCreature(open_for_drawing(ctx))
+    creature = PosedCreature(open_for_drawing(ctx, rows))
     creature.rest()
     meshes = PosedMeshes(creature.meshes, bpy.context.evaluated_depsgraph_get())
     start = start_euler(ctx.load_creature(), creature.rig)
@@ -72,7 +72,8 @@ def draw_samples(
             shapes = []
             for number in range(len(sample.trans)):
                 next(frames)
-                shapes.append(meshes.capture())
+                if number in sample.drawn:
+                    shapes.append(meshes.capture())
                 if number == sample.middle:
                     joints = creature.joints()
             yield sample, drawer.draw(shapes, sample.lights), joints

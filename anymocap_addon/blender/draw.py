@@ -1,9 +1,8 @@
 """Draws posed meshes with a small shader of our own: the fast way to a picture of a creature.
 
 Blender poses and skins (its evaluated meshes are the truth); only the rasterising is ours. A Workbench frame costs what
-its screen-space passes cost, whatever is in it; these pictures need none of them. Edges are smoothed by drawing larger
-and averaging boxes of pixels, motion blur by averaging sub-poses, each moved by a part of a pixel; both are sums of
-premultiplied colours, done on the graphics card.
+its screen-space passes cost, whatever is in it; these pictures need none of them. Edges are smoothed by averaging boxes
+of finer pixels, motion blur by averaging sub-poses, each moved by a part of a pixel: means of premultiplied colours.
 """
 
 from __future__ import annotations
@@ -28,35 +27,30 @@ Floats = NDArray[np.float32]
 
 GAMMA = 2.2
 
+# Half-Lambert (a light reaches a little round the edge) so that no limb is ever black; one highlight. Lit by vertex:
+# the meshes are cut finely for their colours anyway, and pixels are what software OpenGL is slow at.
 _MESH_VERTEX = """
 void main() {
-  normal_ = normal;
-  colour_ = colour;
+  vec3 light = lights.ambient.rgb;
+  for (int i = 0; i < 4; i++) {
+    light += lights.colour[i].rgb * max(0.0, dot(normal, lights.direction[i].xyz) * 0.75 + 0.25);
+  }
+  vec3 halfway = normalize(lights.direction[0].xyz + lights.eye.xyz);
+  float shine = lights.eye.w * pow(max(0.0, dot(normal, halfway)), 24.0);
+  lit = pow(colour * light + vec3(shine), vec3(1.0 / 2.2));
   gl_Position = clip * vec4(position, 1.0);
 }
 """
-# Half-Lambert (a light reaches a little round the edge) so that no limb is ever black; one soft highlight.
-_MESH_FRAGMENT = """
-void main() {
-  vec3 n = normalize(normal_);
-  vec3 light = lights.ambient.rgb;
-  for (int i = 0; i < 4; i++) {
-    light += lights.colour[i].rgb * max(0.0, dot(n, lights.direction[i].xyz) * 0.75 + 0.25);
-  }
-  vec3 halfway = normalize(lights.direction[0].xyz + lights.eye.xyz);
-  float shine = lights.eye.w * pow(max(0.0, dot(n, halfway)), 24.0);
-  pixel = vec4(pow(colour_ * light + vec3(shine), vec3(1.0 / 2.2)), 1.0);
-}
-"""
+_MESH_FRAGMENT = "void main() { pixel = vec4(lit, 1.0); }"
 _AVERAGE_VERTEX = "void main() { gl_Position = vec4(position, 0.0, 1.0); }"
 _AVERAGE_FRAGMENT = """
 void main() {
-  ivec2 corner = ivec2(gl_FragCoord.xy) * factor;
+  ivec2 corner = ivec2(gl_FragCoord.xy) * stride;
   vec4 sum = vec4(0.0);
   for (int y = 0; y < factor; y++) {
-    for (int x = 0; x < factor; x++) { sum += texelFetch(large, corner + ivec2(x, y), 0); }
+    for (int x = 0; x < factor; x++) { sum += texelFetch(large, corner + ivec2(x, y) * apart, 0); }
   }
-  pixel = sum * weight;
+  pixel = sum / float(factor * factor);
 }
 """
 
@@ -101,55 +95,73 @@ def layout_views(layout: Layout, rows: int) -> tuple[View, View]:
 
 @dataclass(frozen=True)
 class Shape:
-    """Corners of all meshes in one pose: (C, 3) world positions and normals."""
+    """The distinct corners of all meshes in one pose: (C, 3) world positions and unit normals."""
 
     position: Floats
     normal: Floats
 
 
 class PosedMeshes:
-    """Reads the meshes as Blender has evaluated them; topology and colours are read once."""
+    """Reads the meshes as Blender has evaluated them; topology and colours are read once.
+
+    Corners that share vertex, colour and (at first reading) normal are drawn as one.
+
+    Attributes:
+        triangles: (T, 3) indices of corners.
+        colour: (C, 3) linear RGB of each corner.
+    """
 
     def __init__(self, meshes: Sequence[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> None:
         if not meshes:
             raise BadInputError("The rigged file has no mesh to draw.", hint="Run the rig stage again.")
         self.meshes = list(meshes)
-        self.depsgraph = depsgraph
-        vertex_of, triangles, colours = [], [], []
-        self._corners: list[int] = []
-        vertices = corners = 0
+        self._depsgraph = depsgraph
+        vertex_of, triangles, colours, normals = [], [], [], []
+        self._loops: list[int] = []
+        vertices = loops = 0
         for mesh in self.meshes:
             data = mesh.evaluated_get(depsgraph).data
             count = len(data.loops)
             vertex_of.append(_read(data.loops, "vertex_index", count, np.int32) + vertices)
             data.calc_loop_triangles()
-            triangles.append(_read(data.loop_triangles, "loops", 3 * len(data.loop_triangles), np.int32) + corners)
+            triangles.append(_read(data.loop_triangles, "loops", 3 * len(data.loop_triangles), np.int32) + loops)
             colours.append(_paint(mesh.name, data))
+            normals.append(_read(data.corner_normals, "vector", 3 * count, np.float32).reshape(-1, 3))
             vertices += len(data.vertices)
-            corners += count
-            self._corners.append(count)
-        self.vertex_of = np.concatenate(vertex_of)
-        self.triangles = np.ascontiguousarray(np.concatenate(triangles).reshape(-1, 3))
-        self.colour = np.concatenate(colours)  # (C, 3) linear
+            loops += count
+            self._loops.append(count)
+        key = np.column_stack(
+            [np.concatenate(vertex_of), np.rint(np.concatenate(colours) * 500), np.rint(np.concatenate(normals) * 50)]
+        ).astype(np.int32)
+        _, kept, corner_of = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        self._kept = kept
+        self._vertex_of = np.concatenate(vertex_of)[kept]
+        self.colour = np.concatenate(colours)[kept]
+        self.triangles = np.ascontiguousarray(corner_of[np.concatenate(triangles)].reshape(-1, 3).astype(np.int32))
 
     def capture(self) -> Shape:
-        """The shape as it is posed now; the caller updates the view layer first."""
+        """The shape as it is posed now; the caller updates the view layer first.
+
+        Raises:
+            BadInputError: a mesh whose modifiers give it another topology in another pose.
+        """
         positions, normals = [], []
-        for mesh, corners in zip(self.meshes, self._corners, strict=True):
-            posed = mesh.evaluated_get(self.depsgraph)
+        for mesh, loops in zip(self.meshes, self._loops, strict=True):
+            posed = mesh.evaluated_get(self._depsgraph)
             data = posed.data
-            if len(data.loops) != corners:
+            if len(data.loops) != loops:
                 raise BadInputError(
                     f"Mesh {mesh.name!r} changes its number of corners with the pose.",
                     hint="Apply or remove its modifiers other than the armature's.",
                 )
             world = np.array(posed.matrix_world, np.float32)
             position = _read(data.vertices, "co", 3 * len(data.vertices), np.float32).reshape(-1, 3)
-            normal = _read(data.corner_normals, "vector", 3 * corners, np.float32).reshape(-1, 3)
-            turn = np.linalg.inv(world[:3, :3])  # normals follow the inverse transpose
+            normal = _read(data.corner_normals, "vector", 3 * loops, np.float32).reshape(-1, 3)
             positions.append(position @ world[:3, :3].T + world[:3, 3])
-            normals.append(normal @ turn)
-        return Shape(np.concatenate(positions)[self.vertex_of], np.concatenate(normals))
+            normals.append(normal @ np.linalg.inv(world[:3, :3]))  # normals follow the inverse transpose
+        normal = np.concatenate(normals)[self._kept]
+        length = np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
+        return Shape(np.concatenate(positions)[self._vertex_of], normal / length)
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lowest and highest corner (3,) as posed now, metres."""
@@ -175,94 +187,111 @@ def _paint(name: str, data: bpy.types.Mesh) -> Floats:
 
 
 class Drawer:
-    """Draws shapes of the same meshes into one picture of one or more views."""
+    """Draws shapes of the same meshes into one picture of one or more views.
 
-    def __init__(self, meshes: PosedMeshes, views: Sequence[View], supersample: int = 2) -> None:
+    All samples of a picture lie in one large target, `factor` times as wide and high: as finer pixels of one sharp
+    shape, or as `factor` x `factor` tiles of one sub-pose each. One pass averages either.
+    """
+
+    def __init__(self, meshes: PosedMeshes, views: Sequence[View], factor: int = 2) -> None:
         """
         Args:
             meshes: whose topology and colours are drawn.
             views: where; together they span the picture.
-            supersample: pixels are averages of this many squared.
+            factor: pixels are averages of this many samples, squared.
         """
         start_gpu()
         self.views = tuple(views)
+        self.factor = factor
         self.width = max(view.left + view.width for view in views)
         self.height = max(view.top + view.height for view in views)
-        self._supersample = supersample
         self._mesh_shader, self._average_shader = _mesh_shader(), _average_shader()
         corners = [(-1, -1), (1, -1), (-1, 1), (1, 1)]
         self._square = batch_for_shader(self._average_shader, "TRI_STRIP", {"position": corners})
         self._index = gpu.types.GPUIndexBuf(type="TRIS", seq=meshes.triangles)
         self._colour = _vertex_buffer({"colour": meshes.colour})
-        self._targets = {
-            factor: gpu.types.GPUOffScreen(self.width * factor, self.height * factor) for factor in {1, supersample}
-        }
-        self._sums = {
-            False: gpu.types.GPUOffScreen(self.width, self.height),
-            True: gpu.types.GPUOffScreen(self.width, self.height, format="RGBA16F"),
-        }
+        self._large = gpu.types.GPUOffScreen(self.width * factor, self.height * factor)
+        self._small = gpu.types.GPUOffScreen(self.width, self.height)
 
     def draw(self, shapes: Sequence[Shape], lights: Sequence[ViewLights]) -> NDArray[np.uint8]:
         """The average of the shapes, (height, width, 4) RGBA with straight alpha on a transparent backdrop.
 
         Args:
-            shapes: one, or the sub-poses of a blurred picture.
+            shapes: one, or `factor` squared sub-poses of a blurred picture.
             lights: one for each view.
         """
+        if len(shapes) not in (1, self.factor**2):
+            raise ValueError(f"{len(shapes)} shapes cannot be drawn; 1 or {self.factor**2} can")
         blocks = [_light_block(light, view) for light, view in zip(lights, self.views, strict=True)]
-        many = len(shapes) > 1
-        factor = 1 if many else self._supersample
-        total = self._sums[many]
-        for number, shape in enumerate(shapes):
-            jitter = _jitter(number, len(shapes)) if many else (0.0, 0.0)
-            self._draw_large(shape, blocks, factor, jitter)
-            self._add(total, factor, 1.0 / len(shapes), first=number == 0)
-        with total.bind():
-            frame = gpu.state.active_framebuffer_get()
-            buffer = frame.read_color(0, 0, self.width, self.height, 4, 0, "UBYTE")
-        buffer.dimensions = self.width * self.height * 4
-        picture = np.frombuffer(buffer, np.uint8).reshape(self.height, self.width, 4)[::-1].copy()
-        return _straight_alpha(picture)
+        self._draw_samples(shapes, blocks)
+        bottom, top = self._rows(shapes)
+        picture = np.zeros((self.height, self.width, 4), np.uint8)
+        if bottom < top:
+            picture[self.height - top : self.height - bottom] = self._average(bottom, top, tiles=len(shapes) > 1)
+        return picture
 
     def free(self) -> None:
         """Give the card's memory back."""
-        for target in (*self._targets.values(), *self._sums.values()):
-            target.free()
+        self._large.free()
+        self._small.free()
 
-    def _draw_large(
-        self, shape: Shape, blocks: Sequence[gpu.types.GPUUniformBuf], factor: int, jitter: tuple[float, float]
-    ) -> None:
+    def _draw_samples(self, shapes: Sequence[Shape], blocks: Sequence[gpu.types.GPUUniformBuf]) -> None:
+        tiles = len(shapes) > 1
+        scale = 1 if tiles else self.factor
+        with self._large.bind():
+            _plain_state("LESS")
+            gpu.state.active_framebuffer_get().clear(color=(0, 0, 0, 0), depth=1.0)
+            self._mesh_shader.bind()
+            for number, shape in enumerate(shapes):
+                batch = self._batch(shape)
+                line, column = divmod(number, self.factor) if tiles else (0, 0)
+                jitter = ((column + 0.5) / self.factor - 0.5, (line + 0.5) / self.factor - 0.5) if tiles else (0.0, 0.0)
+                for view, block in zip(self.views, blocks, strict=True):
+                    left = view.left + column * self.width
+                    bottom = self.height - view.top - view.height + line * self.height
+                    gpu.state.viewport_set(left * scale, bottom * scale, view.width * scale, view.height * scale)
+                    self._mesh_shader.uniform_block("lights", block)
+                    self._mesh_shader.uniform_float("clip", Matrix(_moved(view, jitter).tolist()))
+                    batch.draw(self._mesh_shader)
+
+    def _batch(self, shape: Shape) -> gpu.types.GPUBatch:
         buffer = _vertex_buffer({"position": shape.position, "normal": shape.normal})
         batch = gpu.types.GPUBatch(type="TRIS", buf=buffer, elem=self._index)
         batch.vertbuf_add(self._colour)
-        with self._targets[factor].bind():
-            _plain_state("LESS", "NONE")
-            gpu.state.active_framebuffer_get().clear(color=(0, 0, 0, 0), depth=1.0)
-            self._mesh_shader.bind()
-            for view, block in zip(self.views, blocks, strict=True):
-                bottom = self.height - view.top - view.height
-                place = (view.left, bottom, view.width, view.height)
-                gpu.state.viewport_set(*(factor * value for value in place))
-                self._mesh_shader.uniform_block("lights", block)
-                self._mesh_shader.uniform_float("clip", Matrix(_moved(view, jitter).tolist()))
-                batch.draw(self._mesh_shader)
+        return batch
 
-    def _add(self, total: gpu.types.GPUOffScreen, factor: int, weight: float, first: bool) -> None:
-        with total.bind():
-            _plain_state("NONE", "NONE" if first else "ADDITIVE_PREMULT")
+    def _average(self, bottom: int, top: int, tiles: bool) -> NDArray[np.uint8]:
+        """Rows bottom..top (from below) of the averaged picture, upper row first."""
+        shader = self._average_shader
+        with self._small.bind():
+            _plain_state("NONE")
             gpu.state.viewport_set(0, 0, self.width, self.height)
-            self._average_shader.bind()
-            self._average_shader.uniform_sampler("large", self._targets[factor].texture_color)
-            self._average_shader.uniform_float("weight", weight / factor**2)
-            self._average_shader.uniform_int("factor", factor)
-            self._square.draw(self._average_shader)
+            gpu.state.scissor_test_set(True)
+            gpu.state.scissor_set(0, bottom, self.width, top - bottom)
+            shader.bind()
+            shader.uniform_sampler("large", self._large.texture_color)
+            shader.uniform_int("factor", self.factor)
+            shader.uniform_int("stride", 1 if tiles else self.factor)
+            shader.uniform_int("apart", (self.width, self.height) if tiles else (1, 1))
+            self._square.draw(shader)
+            gpu.state.scissor_test_set(False)
+            frame = gpu.state.active_framebuffer_get()
+            buffer = frame.read_color(0, bottom, self.width, top - bottom, 4, 0, "UBYTE")
+        buffer.dimensions = self.width * (top - bottom) * 4
+        rows = np.frombuffer(buffer, np.uint8).reshape(top - bottom, self.width, 4)[::-1].copy()
+        return _straight_alpha(rows)
 
-
-def _jitter(number: int, count: int) -> tuple[float, float]:
-    """Offset in pixels of sub-pose `number`: rows and columns of a pixel each hit once, their mean exactly zero."""
-    across = (number + 0.5) / count - 0.5
-    down = ((2 * number + count // 2) % count + 0.5) / count - 0.5
-    return across, down
+    def _rows(self, shapes: Sequence[Shape]) -> tuple[int, int]:
+        """The rows, counted from below, that any shape touches: the rest of the picture stays empty."""
+        low, high = self.height, 0
+        for view in self.views:
+            base = self.height - view.top - view.height
+            for shape in shapes:
+                w = shape.position @ view.clip[3, :3] + view.clip[3, 3]
+                y = (shape.position @ view.clip[1, :3] + view.clip[1, 3]) / w
+                rows = base + (np.array([y.min(), y.max()]) + 1) / 2 * view.height
+                low, high = min(low, int(np.floor(rows[0])) - 1), max(high, int(np.ceil(rows[1])) + 1)
+        return max(low, 0), min(high, self.height)
 
 
 def _moved(view: View, pixels: tuple[float, float]) -> NDArray[np.float64]:
@@ -281,13 +310,13 @@ def _straight_alpha(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return picture
 
 
-def _plain_state(depth: str, blend: str) -> None:
+def _plain_state(depth: str) -> None:
     """Every state that another drawing may have left; a wrong one draws nothing and says nothing."""
     gpu.state.depth_test_set(depth)
     gpu.state.depth_mask_set(True)
     gpu.state.face_culling_set("NONE")
     gpu.state.color_mask_set(True, True, True, True)
-    gpu.state.blend_set(blend)
+    gpu.state.blend_set("NONE")
 
 
 def _vertex_buffer(attributes: dict[str, Floats]) -> gpu.types.GPUVertBuf:
@@ -319,8 +348,7 @@ def _mesh_shader() -> gpu.types.GPUShader:
     for slot, name in enumerate(("position", "normal", "colour")):
         info.vertex_in(slot, "VEC3", name)
     passed = gpu.types.GPUStageInterfaceInfo("anymocap_mesh")
-    passed.smooth("VEC3", "normal_")
-    passed.smooth("VEC3", "colour_")
+    passed.smooth("VEC3", "lit")
     info.vertex_out(passed)
     info.fragment_out(0, "VEC4", "pixel")
     info.vertex_source(_MESH_VERTEX)
@@ -331,7 +359,8 @@ def _mesh_shader() -> gpu.types.GPUShader:
 def _average_shader() -> gpu.types.GPUShader:
     info = gpu.types.GPUShaderCreateInfo()
     info.sampler(0, "FLOAT_2D", "large")
-    info.push_constant("FLOAT", "weight")
+    info.push_constant("IVEC2", "apart")
+    info.push_constant("INT", "stride")
     info.push_constant("INT", "factor")
     info.vertex_in(0, "VEC2", "position")
     info.fragment_out(0, "VEC4", "pixel")

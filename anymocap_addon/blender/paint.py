@@ -82,9 +82,7 @@ def paint_mesh(obj: bpy.types.Object, armature: bpy.types.Object, groups: tuple[
     return Painted({group.name: int((owner == g).sum()) for g, group in enumerate(groups)})
 
 
-def face_groups(
-    obj: bpy.types.Object, armature: bpy.types.Object, groups: tuple[PaintGroup, ...]
-) -> NDArray[np.int64]:
+def face_groups(obj: bpy.types.Object, armature: bpy.types.Object, groups: tuple[PaintGroup, ...]) -> NDArray[np.int64]:
     """(F,) index of the group that each face belongs to, -1 for none."""
     mesh = obj.data
     skin = read_skin(obj, armature)
@@ -117,7 +115,7 @@ def mean_base_colour(meshes: list[bpy.types.Object]) -> Array:
     return total / max(area, 1e-12)
 
 
-def detailed_copies(rigged: RiggedScene, groups: tuple[PaintGroup, ...]) -> RiggedScene:
+def detailed_copies(rigged: RiggedScene, groups: tuple[PaintGroup, ...], edge: float = EDGE) -> RiggedScene:
     """The same creature with finer meshes for drawing, hidden in place of the originals; only in memory.
 
     Faces are cut, not smoothed: the shape stays, texture and paint get the resolution that corner colours need.
@@ -125,7 +123,7 @@ def detailed_copies(rigged: RiggedScene, groups: tuple[PaintGroup, ...]) -> Rigg
     faces = sum(_triangle_count(m) for m in rigged.meshes)
     copies = []
     for obj in rigged.meshes:
-        cuts = _cuts(obj, EDGE * rigged.rig.body_length, MOST_TRIANGLES / max(faces, 1))
+        cuts = _cuts(obj, edge * rigged.rig.body_length, MOST_TRIANGLES / max(faces, 1))
         if cuts == 0:
             copies.append(obj)
             continue

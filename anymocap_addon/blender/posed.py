@@ -14,7 +14,7 @@ from ..core.rig import RigInfo
 from ..core.stage_context import StageContext
 from .action_slots import assign_action
 from .armature_space import prep_similarity, read_joints
-from .paint import detailed_copies
+from .paint import EDGE, detailed_copies
 from .pose import local_basis, set_basis
 from .scene import RiggedScene, open_rigged
 
@@ -69,10 +69,10 @@ def start_euler(creature: Creature, rig: RigInfo) -> Array:
     return euler
 
 
-def open_for_drawing(ctx: StageContext) -> RiggedScene:
-    """rigged.blend with meshes fine enough for texture and paint as corner colours.
+def open_for_drawing(ctx: StageContext, rows: int = 720) -> RiggedScene:
+    """rigged.blend with meshes cut finely enough for texture and paint as corner colours in pictures `rows` high.
 
     Raises:
         BadInputError: as scene.open_rigged.
     """
-    return detailed_copies(open_rigged(ctx.paths), ctx.load_creature().paint)
+    return detailed_copies(open_rigged(ctx.paths), ctx.load_creature().paint, EDGE * max(1.0, 720 / rows))

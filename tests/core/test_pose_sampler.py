@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anymocap_addon.core.dataset.lights import FRONT_AXES, SIDE_AXES
-from anymocap_addon.core.dataset.pose_sampler import EDGE_PX, SUB_POSES, PoseSample, PoseSampler
+from anymocap_addon.core.dataset.pose_sampler import BLUR_TIMES, EDGE_PX, PoseSample, PoseSampler
 from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.kinematics import matrix_to_euler
 from anymocap_addon.core.layout import Layout
@@ -41,7 +41,7 @@ def test_half_of_each_kind_and_half_blurred(samples: list[PoseSample]) -> None:
     assert sum(s.kind == "uniform" for s in samples) == COUNT // 2
     assert sum(s.blur for s in samples) == COUNT // 2
     assert sum(s.blur and s.kind == "uniform" for s in samples) == COUNT // 4
-    assert all(len(s.trans) == (SUB_POSES if s.blur else 1) for s in samples)
+    assert all(len(s.trans) == (len(BLUR_TIMES) if s.blur else 1) for s in samples)
 
 
 def test_angles_stay_in_limits_and_uniform_ones_fill_them(small_rig: RigInfo, samples: list[PoseSample]) -> None:
@@ -92,7 +92,7 @@ def test_blur_moves_around_the_truth(samples: list[PoseSample]) -> None:
     assert np.median(moved) > np.radians(2)
     for s in samples:
         if s.blur:
-            np.testing.assert_allclose(s.trans.mean(0), s.trans[s.middle], atol=1e-12)
+            np.testing.assert_allclose(s.trans[list(s.drawn)].mean(0), s.trans[s.middle], atol=1e-12)
 
 
 def test_lights_shine_from_the_front_of_each_view(samples: list[PoseSample]) -> None:

@@ -19,7 +19,7 @@ from .lights import ViewLights, random_lights
 
 Array = NDArray[np.float64]
 
-SUB_POSES = 5  # of a blurred picture, over one exposure; odd, so that the middle one is the truth
+BLUR_TIMES = (-0.375, -0.125, 0.0, 0.125, 0.375)  # of the sub-poses, in exposures; at 0 is the truth, which isn't drawn
 ATTEMPTS = 12
 EDGE_PX = 10.0  # free pixels between the creature and a view's edge
 TURN_DEG, WIDE_TURN_DEG, WIDE_SHARE = 30.0, 70.0, 0.15
@@ -29,7 +29,7 @@ AIR_SHARE, LOOSE_SHARE, ROAM_SHARE = 0.15, 0.15, 0.1
 
 @dataclass(frozen=True)
 class PoseSample:
-    """One picture to draw: S sub-poses (1, or SUB_POSES when blurred), the middle one being the truth.
+    """One picture to draw: S poses (1, or one for each of BLUR_TIMES), the middle one being the truth.
 
     Attributes:
         kind: "uniform" in the limits, or "near" rest.
@@ -47,8 +47,13 @@ class PoseSample:
 
     @property
     def middle(self) -> int:
-        """Which sub-pose is the truth."""
+        """Which pose is the truth."""
         return len(self.trans) // 2
+
+    @property
+    def drawn(self) -> tuple[int, ...]:
+        """Which poses make up the picture."""
+        return tuple(s for s in range(len(self.trans)) if not self.blur or s != self.middle)
 
 
 class PoseSampler:
@@ -88,7 +93,7 @@ class PoseSampler:
             calm = 1.0 - attempt / ATTEMPTS  # harder poses first; a pose too large for the frame is tried again, calmer
             euler = self._uniform(rng) if kind == "uniform" and attempt < ATTEMPTS // 2 else self._near(rng, calm)
             turn = self._turn(rng, calm)
-            trans, root_R, euler = self._moving(rng, turn @ self.rest_R, euler, SUB_POSES if blur else 1)
+            trans, root_R, euler = self._moving(rng, turn @ self.rest_R, euler, BLUR_TIMES if blur else (0.0,))
             placed = self._place(rng, trans, root_R, euler)
             if placed is not None:
                 return PoseSample(index, kind, blur, placed, root_R, euler, lights)
@@ -125,16 +130,16 @@ class PoseSampler:
         turn: Array = euler_to_matrix(angles)
         return turn
 
-    def _moving(self, rng: np.random.Generator, root_R: Array, euler: Array, count: int) -> tuple[Array, Array, Array]:
-        """`count` sub-poses under a random velocity: trans (S, 3), root_R (S, 3, 3), euler (S, B, 3)."""
-        time = np.linspace(-0.5, 0.5, count) if count > 1 else np.zeros(1)
-        length = self.rig.body_length
+    def _moving(
+        self, rng: np.random.Generator, root_R: Array, euler: Array, times: tuple[float, ...]
+    ) -> tuple[Array, Array, Array]:
+        """Poses under a random velocity: trans (S, 3), root_R (S, 3, 3), euler (S, B, 3); time 0 is the given one."""
+        time = np.array(times)
         speed = rng.uniform(0.02, 0.12)  # share of each range that is crossed in one exposure
         bend = speed * (self.high - self.low) * rng.normal(0, 0.5, euler.shape)
         spin = np.radians(rng.normal(0, 2.5, 3))
-        drift = rng.normal(0, 0.012, 3) * length
-        eulers = np.clip(euler + time[:, None, None] * bend, self.low, self.high)
-        eulers[count // 2] = euler
+        drift = rng.normal(0, 0.012, 3) * self.rig.body_length
+        eulers: Array = np.clip(euler + time[:, None, None] * bend, self.low, self.high)
         turns: Array = euler_to_matrix(time[:, None] * spin) @ root_R
         return self.rest_trans + time[:, None] * drift, turns, eulers
 
