@@ -19,7 +19,7 @@ LEG_REACH = 0.15  # of the height: a leg's lowest point lies below this ...
 LEG_DROP = 0.25  # ... and at least this much below its top
 LONG = 0.2  # of the largest extent: limbs longer than this are no ears
 SMALL = 0.06  # of the largest extent: limbs shorter than this are details (fingers of a face, fangs)
-FLAT = 0.12  # thickness over breadth of the skin of a wing
+FLAT = 0.3  # thickness over breadth of the skin of a wing
 SOLE = 0.035  # of the height: how far above its leg's lowest point a keypoint may still touch the ground
 PAIR_MISS = 0.04  # of the largest extent: how far a mirrored partner may be off
 LIMBS = ("leg", "arm", "wing", "tail")
@@ -252,7 +252,8 @@ def _limb_kind(bones: Bones, top: int, role: list[str], upright: bool, grounded:
         return "arm"
     if not grounded and _named(bones, members, "leg"):
         return "leg"
-    flat = float(np.median(bones.flatness[members])) < FLAT
+    known = [float(bones.flatness[b]) for b in members if bones.flatness[b] < 1.0]
+    flat = bool(known) and float(np.median(known)) < FLAT
     reach = float(np.ptp(bones.points(top)[:, 0]))
     return "arm" if upright else "wing" if flat or reach > 0.3 * bones.size else "arm"
 
