@@ -46,7 +46,7 @@ def prep_similarity(rig: RigInfo, armature: bpy.types.Object) -> Similarity:
     armature and for the copy in rigged.blend alike, whatever was done to their object transforms since; the
     residual tells a foreign armature.
     Rotation: mean of rest_prep @ rest_armature^T, projected on SO(3); scale and offset: least squares over
-        heads and tails.
+        the heads.
 
     Raises:
         BadInputError: a bone is missing, or the armature's rest pose is not the rig's.
