@@ -13,7 +13,8 @@ from ..core.errors import BadInputError
 def call_operator(operator: Any, **keywords: Any) -> set[str]:
     """Call a bpy operator with those of `keywords` that this Blender's version of it has."""
     known = {prop.identifier for prop in operator.get_rna_type().properties}
-    return operator(**{key: value for key, value in keywords.items() if key in known})
+    result: set[str] = operator(**{key: value for key, value in keywords.items() if key in known})
+    return result
 
 
 def eevee_engine_id(scene: bpy.types.Scene) -> str:

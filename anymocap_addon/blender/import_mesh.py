@@ -102,14 +102,11 @@ def driving_armature(obj: bpy.types.Object) -> bpy.types.Object | None:
     for modifier in obj.modifiers:
         if modifier.type == "ARMATURE" and modifier.object is not None and modifier.show_viewport:
             return modifier.object
-    parent = obj.parent
-    while parent is not None:
-        if parent.type == "ARMATURE":
-            return parent if obj.parent_type in {"BONE", "ARMATURE"} else None
-        if parent.parent_type == "OBJECT" or parent.type == "MESH":
-            obj, parent = parent, parent.parent
-            continue
-        obj, parent = parent, parent.parent
+    walker = obj
+    while walker.parent is not None:
+        if walker.parent.type == "ARMATURE":
+            return walker.parent if walker.parent_type in {"BONE", "ARMATURE"} else None
+        walker = walker.parent
     return None
 
 

@@ -8,13 +8,14 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.kinematics import continuous_euler, matrix_to_euler
+from ..core.kinematics import continuous_euler
 from ..core.limits import WIDEST, default_limits, mirror_limits, seen_limits, share_between_sides
 from ..core.rig import RigSpec
 from ..core.roles import Roles, side_stem
 from .action_playback import playing
 from .action_slots import action_fcurves
 from .armature_space import orthonormal
+from .pose import capture_euler
 
 Array = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ def _moves_bones(action: bpy.types.Action, armature: bpy.types.Object, bones: tu
     """True when the Action drives this armature's pose and lasts: single poses say nothing about ranges."""
     if action.frame_range[1] - action.frame_range[0] < 1:
         return False
-    known = {f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in armature.pose.bones.keys()}
+    known = {f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in (b.name for b in armature.pose.bones)}
     return any(c.data_path.rsplit(".", 1)[0] in known for c in action_fcurves(action, armature))
 
 
@@ -91,25 +92,16 @@ def _range_in(armature: bpy.types.Object, action: bpy.types.Action, skeleton: Sk
         for frame in range(first, last + 1):
             scene.frame_set(frame)
             posed.append(np.array([armature.pose.bones[name].matrix for name in skeleton.bones], np.float64))
-    local = np.stack(posed)
-    world = orthonormal(local[..., :3, :3])
-    euler = basis_euler(world, np.array([armature.data.bones[n].matrix_local for n in skeleton.bones]), skeleton.parents)
+    world = orthonormal(np.stack(posed)[..., :3, :3])
+    rest = np.array([armature.data.bones[name].matrix_local for name in skeleton.bones], np.float64)
+    euler = _tightest(capture_euler(orthonormal(rest[:, :3, :3]), skeleton.parents, world))
     return euler.min(0), euler.max(0)
 
 
-def basis_euler(world: Array, rest_local: Array, parents: NDArray[np.int64]) -> Array:
-    """(T, B, 3, 3) orientations in armature space -> (T, B, 3) basis Euler XYZ; the root's row is 0.
-
-    Of the triples that give the same rotations a bone gets those that span less: either continuous over time, or in
-    every frame the one nearest to rest.
+def _tightest(smooth: Array) -> Array:
+    """(T, B, 3) of the triples that give the same rotations those that span less for a bone: the continuous ones, or
+    in every frame the one nearest to rest.
     """
-    rest = orthonormal(np.asarray(rest_local, np.float64)[:, :3, :3])
-    euler = np.zeros((*world.shape[:2], 3))
-    for b, parent in enumerate(parents):
-        if parent >= 0:
-            relative = rest[b].T @ rest[parent] @ np.swapaxes(world[:, parent], -1, -2) @ world[:, b]
-            euler[:, b] = matrix_to_euler(relative)
-    smooth = np.asarray(continuous_euler(euler))
-    nearest = np.concatenate([np.asarray(continuous_euler(frame[None])) for frame in euler])
-    span_smooth, span_nearest = (np.ptp(e, axis=0).sum(-1) for e in (smooth, nearest))
+    nearest = np.concatenate([np.asarray(continuous_euler(frame[None])) for frame in smooth])
+    span_smooth, span_nearest = (np.ptp(euler, axis=0).sum(-1) for euler in (smooth, nearest))
     return np.where((span_smooth <= span_nearest)[None, :, None], smooth, nearest)

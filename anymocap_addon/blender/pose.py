@@ -201,7 +201,7 @@ def sample_action(
     trans = heads[:, 0].copy()
     if drift is not None and period:
         trans -= drift * ((times - first) / period)[:, None]
-    return trans, world[:, 0], _capture_euler(rig, world)
+    return trans, world[:, 0], capture_euler(rig.rest[:, :3, :3], rig.parents, world)
 
 
 def _pose_at(
@@ -223,11 +223,14 @@ def _cycle_drift(rig: RigInfo, ends: list[tuple[Array, Array]]) -> Array | None:
     return np.asarray((last[0] - first[0]) * [1.0, 1.0, 0.0])
 
 
-def _capture_euler(rig: RigInfo, world: Array) -> Array:
-    """Prep-space orientations (T, B, 3, 3) -> continuous basis Euler (T, B, 3) with the root's row zero."""
-    rest = rig.rest[:, :3, :3]
+def capture_euler(rest: Array, parents: NDArray[np.int64], world: Array) -> Array:
+    """Orientations (T, B, 3, 3) -> continuous basis Euler (T, B, 3) with the root's row zero.
+
+    Args:
+        rest: (B, 3, 3) orthonormal rest orientations in the space of `world`; parents: (B,), -1 for the root.
+    """
     euler = np.zeros((*world.shape[:2], 3))
-    for b, p in enumerate(rig.parents):
+    for b, p in enumerate(parents):
         if p >= 0:
             basis = rest[b].T @ rest[p] @ np.swapaxes(world[:, p], -1, -2) @ world[:, b]
             euler[:, b] = matrix_to_euler(basis)

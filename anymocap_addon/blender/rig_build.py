@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 ARMATURE = "Armature"
 OFF_MESH = 0.04  # of the body: a joint may lie this far outside the mesh
 WELD = 1e-4  # of the body: vertices nearer than this are one
-VOXEL = 0.008  # of the body: edge of the proxy's voxels
+VOXEL = 0.012  # of the body: edge of the proxy's voxels
 MISSED = 0.02  # of the vertices: with more than this without weights, bone heat has failed
 _LATERAL = Vector((1.0, 0.0, 0.0))
 
@@ -98,7 +98,7 @@ def check_joints(spec: RigSpec, meshes: list[bpy.types.Object], file: Path) -> N
     if off:
         worst = max(off, key=lambda name: off[name])
         raise BadInputError(
-            f"The joint {worst!r} is {off[worst]:.3f} m off the mesh ({len(off)} of {len(spec.joints)} joints are off).",
+            f"The joint {worst!r} is {off[worst]:.3f} m off the mesh ({len(off)} of {len(spec.joints)} are).",
             file=file,
             key=f"joints.{worst}",
             hint="Joints are in metres in prep space: -Y forward, +X left, ground at z = 0. Prep may have turned or "

@@ -205,9 +205,7 @@ def _attach(forest: _Forest, root: int, loose: list[int], hosts: dict[int, int])
             loose.remove(top)
     members = forest.heavy_subtree(root)
     while loose:
-        gap, top, host = min(
-            (_distance(forest, b, forest.bones.heads[top]), top, b) for top in loose for b in members
-        )
+        _, top, host = min((_distance(forest, b, forest.bones.heads[top]), top, b) for top in loose for b in members)
         hosts[top] = host
         loose.remove(top)
         members += forest.heavy_subtree(top)
