@@ -10,9 +10,7 @@ from ..core.errors import BadInputError
 
 
 def assign_action(owner: bpy.types.Object, action: bpy.types.Action | None) -> None:
-    """Make `action` the active one of `owner`, with the slot that fits it: since 4.4 an assignment may leave
-    no slot chosen.
-    """
+    """Make `action` the active one of `owner`, with the slot that fits it: since 4.4 an assignment may choose none."""
     data = owner.animation_data or owner.animation_data_create()
     data.action = action
     if action is None or not hasattr(data, "action_slot") or data.action_slot is not None:
@@ -23,9 +21,7 @@ def assign_action(owner: bpy.types.Object, action: bpy.types.Action | None) -> N
 
 
 def object_slot(action: bpy.types.Action, owner: bpy.types.Object) -> Any:
-    """The slot of `action` that drives `owner`: the one in use, else the one of its name, else the first for
-    objects; None before 4.4.
-    """
+    """The slot of `action` that drives `owner`: the one in use, else of its name, else the first; None before 4.4."""
     if not hasattr(action, "slots"):
         return None
     data = owner.animation_data
@@ -43,12 +39,7 @@ def action_fcurves(action: bpy.types.Action, owner: bpy.types.Object) -> list[bp
     slot = object_slot(action, owner)
     if slot is None:
         return []
-    bags = [
-        strip.channelbag(slot)
-        for layer in action.layers
-        for strip in layer.strips
-        if strip.type == "KEYFRAME"
-    ]
+    bags = [strip.channelbag(slot) for layer in action.layers for strip in layer.strips if strip.type == "KEYFRAME"]
     return [curve for bag in bags if bag is not None for curve in bag.fcurves]
 
 
@@ -67,7 +58,5 @@ def writable_curves(action: bpy.types.Action, owner: bpy.types.Object) -> Any:
     layer = action.layers[0] if action.layers else action.layers.new("AnyMoCap")
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
     if strip.type != "KEYFRAME":
-        raise BadInputError(
-            f"Action {action.name!r} holds no keyframe strip.", hint="Choose another Action name."
-        )
+        raise BadInputError(f"Action {action.name!r} holds no keyframe strip.", hint="Choose another Action name.")
     return strip.channelbag(slot, ensure=True)

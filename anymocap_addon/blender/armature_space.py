@@ -29,9 +29,7 @@ class Similarity:
         return np.asarray(self.scale * points @ self.rotation.T + self.offset)
 
     def poses_to_armature(self, rotations: Array, points: Array) -> Array:
-        """Prep-space orientations (..., 3, 3) and heads (..., 3) -> pose matrices (..., 4, 4) in armature
-        space.
-        """
+        """Prep-space orientations (..., 3, 3) and heads (..., 3) -> pose matrices (..., 4, 4), armature space."""
         out = np.zeros((*rotations.shape[:-2], 4, 4))
         out[..., :3, :3] = self.rotation.T @ rotations
         out[..., :3, 3] = (points - self.offset) @ self.rotation / self.scale
@@ -42,11 +40,10 @@ class Similarity:
 def prep_similarity(rig: RigInfo, armature: bpy.types.Object) -> Similarity:
     """The similarity from the armature's object space to prep space, from the two rest poses.
 
-    Found from the rest poses themselves rather than taken from rig.to_prep, so that it holds for the artist's
-    armature and for the copy in rigged.blend alike, whatever was done to their object transforms since; the
-    residual tells a foreign armature.
-    Rotation: mean of rest_prep @ rest_armature^T, projected on SO(3); scale and offset: least squares over
-        the heads.
+    Found from the rest poses themselves rather than taken from rig.to_prep, so that it holds for the artist's armature
+    and for the copy in rigged.blend alike, whatever was done to their object transforms since; the residual tells a
+    foreign armature. Rotation: mean of rest_prep @ rest_armature^T, projected on SO(3); scale and offset: least squares
+    over the heads.
 
     Raises:
         BadInputError: a bone is missing, or the armature's rest pose is not the rig's.
@@ -66,16 +63,15 @@ def prep_similarity(rig: RigInfo, armature: bpy.types.Object) -> Similarity:
     if scale <= 0 or miss.max() > REST_TOLERANCE * rig.body_length:
         worst = rig.bones[int(miss.argmax()) % rig.B]
         raise BadInputError(
-            f"the rest pose of armature '{armature.name}' is not the one of creature '{rig.creature}': "
-            f"bone '{worst}' is {miss.max() * 1000:.1f} mm off",
-            hint="run the rig stage again on this armature, or choose the armature that it was run on",
+            f"The rest pose of armature '{armature.name}' is not the one of creature '{rig.creature}': "
+            f"bone '{worst}' is {miss.max() * 1000:.1f} mm off.",
+            hint="Run the rig stage again on this armature, or choose the armature that it was run on.",
         )
     return result
 
 
 def read_pose(armature: bpy.types.Object, rig: RigInfo, similarity: Similarity) -> tuple[Array, Array]:
-    """Prep-space orientations (B, 3, 3), orthonormalised, and heads (B, 3) of the capture bones as they are
-    posed now.
+    """Prep-space orientations (B, 3, 3), orthonormalised, and heads (B, 3) of the capture bones as they are posed now.
 
     `armature` may be the evaluated object; the caller updates the view layer.
     """
@@ -95,9 +91,9 @@ def capture_bone(armature: bpy.types.Object, name: str) -> bpy.types.Bone:
     bone = armature.data.bones.get(name)
     if bone is None:
         raise BadInputError(
-            f"armature '{armature.name}' has no bone '{name}'",
+            f"Armature '{armature.name}' has no bone '{name}'.",
             key=name,
-            hint="run the rig stage again: the armature's bones were renamed or removed",
+            hint="Run the rig stage again: the armature's bones were renamed or removed.",
         )
     return bone
 

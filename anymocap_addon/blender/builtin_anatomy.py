@@ -1,7 +1,7 @@
 """The built-in lynx as data: skeleton and body parts, in metres, facing -Y, +X left, ground at z = 0.
 
-Parts are round cones between two points (a sphere where both are the same), squeezed along the axes by `squeeze` and blended with
-what came before over a `blend` of metres. Names ending in _L are mirrored.
+Parts are round cones between two points (a sphere where both are the same), squeezed along the axes by `squeeze` and
+blended with what came before over a `blend` of metres. Names ending in _L are mirrored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The lynx's coat as a function of the place on its skin: colours for any point, so that texture seams can't be seen."""
+"""The lynx's coat as a function of the place on its skin: any point has its colour, so texture seams can't be seen."""
 
 from __future__ import annotations
 

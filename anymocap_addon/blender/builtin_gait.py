@@ -1,7 +1,7 @@
 """The lynx's walk and its idle, frame by frame, as paths of the body and the feet. Plain numpy.
 
-Walk: a lateral sequence (left hind, left front, right hind, right front, a quarter of the cycle apart) on the spot: in stance each
-toe tip rides backwards at one constant velocity, as on a treadmill.
+Walk: a lateral sequence (left hind, left front, right hind, right front, a quarter of the cycle apart) on the spot:
+    in stance each toe tip rides backwards at one constant velocity, as on a treadmill.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def in_stance(name: str) -> NDArray[np.bool_]:
 
 
 def look_around() -> Motion:
-    """Standing: it breathes, looks to its left and right, and flicks its tail; first and last frame are the same pose."""
+    """Standing: it breathes, looks to its left and right, and flicks its tail; first and last frame are the same
+    pose."""
     t = np.arange(LOOK_FRAMES + 1) / LOOK_FRAMES
     toes = {name: np.tile(np.array(bones()[name][2]), (len(t), 1)) for name in FEET}
     body = _looking_body(t)
@@ -64,7 +65,8 @@ def _turns(pitch: Array | float, roll: Array | float, yaw: Array | float, like: 
 
 
 def _walking_body(phase: Array) -> BodyPath:
-    """Hips and chest sway over the standing legs and turn with the reaching ones; the head stays calm; the tail follows."""
+    """Hips and chest sway over the standing legs and turn with the reaching ones; the head stays calm; the tail
+    follows."""
     hind, fore = 0.5 * DUTY, 0.25 + 0.5 * DUTY  # mid-stance of the left legs
     hips = _turns(1.2 * _wave(phase, 0.1, 2), 3.0 * _wave(phase, hind + 0.5), -5.0 * _wave(phase, 0.0), phase)
     chest = _turns(-1.5 * _wave(phase, 0.2, 2), 3.5 * _wave(phase, fore + 0.5), -4.0 * _wave(phase, 0.25), phase)
@@ -122,7 +124,8 @@ def _swing_y(s: Array, reach: float) -> Array:
 
 
 def _heel(since: Array, swing: Array, at_lift_off: float, most: float) -> Array:
-    """Heel lift in degrees: flat in stance, rolling off over its last fifth, most early in the swing, toes up before touchdown."""
+    """Heel lift in degrees: flat in stance, rolling off over its last fifth, most early in the swing, toes up before
+    touchdown."""
     keys = np.array([0.0, 0.78 * DUTY, DUTY, DUTY + 0.25 * (1 - DUTY), DUTY + 0.75 * (1 - DUTY), 1.0])
     values = np.array([0.0, 0.0, at_lift_off, most, -14.0, 0.0])
     slopes = np.array([0.0, 0.0, (most - 0.0) / 0.2, 0.0, 0.0, 0.0])

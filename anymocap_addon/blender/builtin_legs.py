@@ -23,7 +23,8 @@ FEET = ("hand_L", "hand_R", "foot_L", "foot_R")
 
 @dataclass(frozen=True)
 class BodyPath:
-    """Turns (T, 3) pitch, roll, yaw in degrees by bone of the trunk, neck, head and tail; the hips' shift (T, 3) from rest."""
+    """Turns (T, 3) pitch, roll, yaw in degrees by bone of the trunk, neck, head and tail; the hips' shift (T, 3) from
+    rest."""
 
     turns_deg: dict[str, Array]
     shift: Array
@@ -100,7 +101,8 @@ def _leg(names: tuple[str, ...], rest: dict, turns: dict[str, Array], heads: dic
 def _two_bones(
     upper: str, lower: str, rest: dict, turns: dict[str, Array], carried: Array, start: Array, end: Array, pole: Array
 ) -> None:
-    """Law of cosines in the plane of start, end and pole; each bone turns by the least from where its parent carries it."""
+    """Law of cosines in the plane of start, end and pole; each bone turns by the least from where its parent carries
+    it."""
     a = float(np.linalg.norm(rest[upper][2] - rest[upper][1]))
     b = float(np.linalg.norm(rest[lower][2] - rest[lower][1]))
     line = end - start

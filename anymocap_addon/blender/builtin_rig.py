@@ -10,7 +10,8 @@ from .builtin_anatomy import EYE_CENTRE, EYE_RADIUS, bones
 
 
 def build_armature(name: str) -> bpy.types.Object:
-    """The armature object `name`: every bone's local X is world -X, so that bending is a turn about local X on both sides."""
+    """The armature object `name`: every bone's local X is world -X, so that bending is a turn about local X on both
+    sides."""
     data = bpy.data.armatures.new(name)
     armature = bpy.data.objects.new(name, data)
     bpy.context.scene.collection.objects.link(armature)
@@ -28,7 +29,8 @@ def build_armature(name: str) -> bpy.types.Object:
 
 
 def bind(creature: bpy.types.Object, armature: bpy.types.Object) -> None:
-    """Skin: Blender's automatic weights, at most four bones a vertex; the eyes and what lies on the skull follow the head alone."""
+    """Skin: Blender's automatic weights, at most four bones a vertex; the eyes and what lies on the skull follow the
+    head alone."""
     bpy.ops.object.select_all(action="DESELECT")
     creature.select_set(True)
     armature.select_set(True)

@@ -1,7 +1,8 @@
 """A smooth closed surface from body parts: smooth unions of round cones, meshed by naive surface nets.
 
-Signed distances of a round cone and the polynomial smooth minimum follow Inigo Quilez ("distance functions", "smooth minimum"); surface
-nets follow S. Gibson, "Constrained elastic surface nets" (1998), in the naive form: one vertex a cell at the mean of its edge crossings.
+Signed distances of a round cone and the polynomial smooth minimum follow Inigo Quilez ("distance functions", "smooth
+minimum"); surface nets follow S. Gibson, "Constrained elastic surface nets" (1998), in the naive form: one vertex a
+cell at the mean of its edge crossings.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def occlusion(points: Array, normals: Array) -> Array:
 
 
 def body_mesh(cell: float) -> tuple[Array, NDArray[np.int64]]:
-    """Vertices (V, 3) and quads (F, 4), wound outward, of the body at a grid of `cell` metres, mirror-symmetric in x."""
+    """Vertices (V, 3) and outward quads (F, 4) of the body at a grid of `cell` metres, mirror-symmetric in x."""
     low, high = _bounds(cell)
     counts = np.round((high - low) / cell).astype(int) + 1
     axes = [low[k] + cell * np.arange(counts[k]) for k in range(3)]
@@ -158,9 +159,7 @@ def _cell_vertices(value: Array) -> tuple[Array, NDArray[np.int64]]:
     """Vertices in grid units, one for each cell that the surface passes, and the cells' vertex numbers (-1: none)."""
     shape = tuple(n - 1 for n in value.shape)
     inside = value < 0
-    filled = sum(
-        inside[x : x + shape[0], y : y + shape[1], z : z + shape[2]].astype(np.int8) for x, y, z in _CORNERS
-    )
+    filled = sum(inside[x : x + shape[0], y : y + shape[1], z : z + shape[2]].astype(np.int8) for x, y, z in _CORNERS)
     cells = np.argwhere((filled > 0) & (filled < 8))
     corner_values = np.stack([value[tuple((cells + c).T)] for c in _CORNERS], 1)
     total, count = np.zeros((len(cells), 3)), np.zeros((len(cells), 1))

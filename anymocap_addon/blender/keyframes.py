@@ -44,8 +44,8 @@ def key_frames(count: int, fps: float, scene_fps: float, start_frame: float) -> 
 
 
 def own_action(armature: bpy.types.Object, name: str) -> tuple[bpy.types.Action, bool]:
-    """An empty Action called `name` for a motion: our own of that name when its keys are as we wrote them,
-    else a new one.
+    """An empty Action called `name` for a motion: our own of that name when its keys are as we wrote them, else a new
+    one.
 
     An Action that somebody made or edited keeps its keys; Blender then numbers the new one.
 
@@ -64,11 +64,10 @@ def own_action(armature: bpy.types.Object, name: str) -> tuple[bpy.types.Action,
 
 
 def write_keys(armature: bpy.types.Object, action: bpy.types.Action, basis: LocalBasis, frames: Array) -> None:
-    """Write `basis` at `frames` (T,) on `action`, make it the armature's Action and store the hash of its
-    keys on it.
+    """Write `basis` at `frames` (T,) on `action`, make it the armature's and store the hash of its keys on it.
 
-    Channels that the motion needs at rest (control bones above the root, locations and scales below it) get
-    one key at rest where something moved them, so that the Action means the same whatever was left there.
+    Channels that the motion needs at rest (control bones above the root, locations and scales below it) get one key at
+    rest where something moved them, so that the Action means the same whatever was left there.
     """
     assign_action(armature, action)
     curves = writable_curves(action, armature)
@@ -84,9 +83,7 @@ def write_keys(armature: bpy.types.Object, action: bpy.types.Action, basis: Loca
 
 
 def keys_hash(action: bpy.types.Action, armature: bpy.types.Object) -> str:
-    """sha256 over data paths, indices and key coordinates (float32) of the F-curves that drive the
-    armature.
-    """
+    """sha256 over data paths, indices and key coordinates (float32) of the F-curves that drive the armature."""
     digest = hashlib.sha256()
     for curve in sorted(action_fcurves(action, armature), key=lambda c: (c.data_path, c.array_index)):
         points = np.empty(2 * len(curve.keyframe_points), np.float32)
@@ -97,9 +94,7 @@ def keys_hash(action: bpy.types.Action, armature: bpy.types.Object) -> str:
 
 
 def rotation_values(quaternions: Array, mode: str) -> Array:
-    """(T, 4) wxyz -> keys of rotation mode `mode`, continuous over time: (T, 4) for QUATERNION and
-    AXIS_ANGLE, else (T, 3).
-    """
+    """(T, 4) wxyz -> keys of rotation mode `mode`, continuous over time: (T, 4) or, for an Euler order, (T, 3)."""
     quaternions = continuous_quaternion(quaternions)
     if mode == "QUATERNION":
         return quaternions
@@ -114,9 +109,7 @@ def rotation_values(quaternions: Array, mode: str) -> Array:
 
 
 def _axis_angle(quaternions: Array) -> Array:
-    """(T, 4) continuous wxyz -> (T, 4) angle and axis: the axis keeps its side and the angle never jumps by a
-    turn.
-    """
+    """(T, 4) continuous wxyz -> (T, 4) angle and axis: the axis keeps its side, the angle never jumps by a turn."""
     out = np.empty((len(quaternions), 4))
     sizes = np.linalg.norm(quaternions[:, 1:], axis=1)
     turned = np.flatnonzero(sizes > 1e-7)

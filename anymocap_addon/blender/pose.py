@@ -76,15 +76,13 @@ def local_basis(
         moves = _moves(rig, bone, b)
         if moves and bone.use_connect and bone.parent is not None:
             raise BadInputError(
-                f"bone '{bone.name}' of armature '{armature.name}' has to move but is connected to its parent.",
-                hint="in Edit Mode clear Relations > Connected of this bone",
+                f"Bone '{bone.name}' of armature '{armature.name}' has to move but is connected to its parent.",
+                hint="In Edit Mode clear Relations > Connected of this bone.",
             )
         basis_R = orthonormal(np.swapaxes(rotscale, -1, -2) @ desired[:, :3, :3])
         location = np.zeros((len(trans), 3))
         if moves:
-            location = np.linalg.solve(
-                place[..., :3, :3], (desired[:, :3, 3] - place[..., :3, 3])[..., None]
-            )[..., 0]
+            location = np.linalg.solve(place[..., :3, :3], (desired[:, :3, 3] - place[..., :3, 3])[..., None])[..., 0]
         names.append(bone.name)
         locations.append(location)
         rotations.append(np.asarray(matrix_to_quaternion(basis_R)))
@@ -110,9 +108,7 @@ def set_basis(armature: bpy.types.Object, basis: LocalBasis, frame: int) -> None
         bones[name].matrix_basis = Matrix.LocRotScale(location, rotation, None)
 
 
-def set_pose(
-    armature: bpy.types.Object, rig: RigInfo, trans_t: Array, root_R_t: Array, euler_t: Array
-) -> None:
+def set_pose(armature: bpy.types.Object, rig: RigInfo, trans_t: Array, root_R_t: Array, euler_t: Array) -> None:
     """One capture pose ((3,), (3, 3), (B, 3)) on the armature. For many poses: local_basis once, then
     set_basis for each.
     """
@@ -130,9 +126,7 @@ def _chain(rig: RigInfo, armature: bpy.types.Object) -> list[bpy.types.Bone]:
 
 
 def _moves(rig: RigInfo, bone: bpy.types.Bone, b: int) -> bool:
-    """True for the root and for bones whose nearest captured ancestor in the armature isn't their capture
-    parent.
-    """
+    """True for the root and for bones whose nearest captured ancestor in the armature isn't their capture parent."""
     if rig.parents[b] < 0:
         return True
     captured = set(rig.bones)
@@ -141,11 +135,11 @@ def _moves(rig: RigInfo, bone: bpy.types.Bone, b: int) -> bool:
 
 
 def _parent_transform(bone: bpy.types.Bone, matrices: dict[str, Array]) -> tuple[Array, Array]:
-    """Orientation (…, 3, 3) that the basis rotation is applied in and frame (…, 4, 4) that the basis location
-    is applied in.
+    """Orientation (…, 3, 3) that the basis rotation is applied in and frame (…, 4, 4) that its location is applied in.
 
-    Follows BKE_bone_parent_transform_calc_from_matrices of Blender's armature.cc for parents without scale
-    (ours have none), where all inherit_scale modes agree."""
+    Follows BKE_bone_parent_transform_calc_from_matrices of Blender's armature.cc for parents without scale (ours have
+    none), where all inherit_scale modes agree.
+    """
     rest = np.array(bone.matrix_local, dtype=np.float64)
     if bone.parent is None:
         return orthonormal(rest[:3, :3]), rest
@@ -153,9 +147,7 @@ def _parent_transform(bone: bpy.types.Bone, matrices: dict[str, Array]) -> tuple
     parent = matrices[bone.parent.name]
     offset = np.linalg.inv(parent_rest) @ rest
     place = parent @ offset
-    inherits = orthonormal(
-        (parent if bone.use_inherit_rotation else parent_rest)[..., :3, :3] @ offset[:3, :3]
-    )
+    inherits = orthonormal((parent if bone.use_inherit_rotation else parent_rest)[..., :3, :3] @ offset[:3, :3])
     if not bone.use_local_location:
         place = place.copy()
         place[..., :3, :3] = parent[..., :3, :3]
@@ -165,20 +157,19 @@ def _parent_transform(bone: bpy.types.Bone, matrices: dict[str, Array]) -> tuple
 def sample_action(
     armature: bpy.types.Object, rig: RigInfo, action_name: str, frames: int, fps: float
 ) -> tuple[Array, Array, Array]:
-    """An Action of the armature as a capture motion: rotations only below the root, on the spot, looped when
-    `frames` is longer.
+    """An Action of the armature as a capture motion: rotations below the root, on the spot, looped when too short.
 
-    Frame k is the Action's pose at k / fps seconds (the scene's frame rate says how long the Action is),
-    subframes included. When its last pose is its first the Action wraps around, and the ground that the root
-    covers in a cycle is taken out evenly; otherwise it runs forth and back, so that no frame jumps. Bone
-    scales and the locations of bones below the root are dropped; a bone keeps its aim. The armature, its
-    Action, modes, pose and the scene's frame are as before afterwards.
+    Frame k is the Action's pose at k / fps seconds (the scene's frame rate says how long the Action is), subframes
+    included. When its last pose is its first the Action wraps around, and the ground that the root covers in a cycle
+    is taken out evenly; otherwise it runs forth and back, so that no frame jumps. Bone scales and the locations of
+    bones below the root are dropped; a bone keeps its aim. The armature, its Action, modes, pose and the scene's frame
+    are as before afterwards.
 
     Returns:
         trans (T, 3) m, root_R (T, 3, 3), euler (T, B, 3) rad, continuous over time; root row zero.
 
     Raises:
-        BadInputError: there is no such Action, or it has no keys for this armature's capture bones.
+        BadInputError: there is no such Action, or it has no keys for this armature's bones.
     """
     scene = bpy.context.scene
     action = bpy.data.actions.get(action_name)
@@ -213,9 +204,7 @@ def _pose_at(
 
 
 def _cycle_drift(rig: RigInfo, ends: list[tuple[Array, Array]]) -> Array | None:
-    """Ground (3,) that the root covers from the first to the last pose when these are the same pose, else
-    None.
-    """
+    """Ground (3,) that the root covers from the first to the last pose when these are the same pose, else None."""
     (_, first), (_, last) = ends
     gap = (last - last[0]) - (first - first[0])
     if np.linalg.norm(gap, axis=1).max() > LOOP_TOLERANCE * rig.body_length:
