@@ -13,7 +13,7 @@ from ..core.atomic import replacing
 from ..core.creature import Creature, save_creature
 from ..core.errors import BadInputError
 from ..core.rig import RigInfo, load_rig_spec, save_rig_info
-from ..core.roles import Bones, Roles, find_contacts, find_pairs, find_roles
+from ..core.roles import Bones, Roles, facing_doubt, find_contacts, find_pairs, find_roles
 from ..core.stage_context import StageContext
 from .compat import open_blend, save_blend
 from .limits import Skeleton, adopted_limits, spec_limits
@@ -46,7 +46,9 @@ def run(ctx: StageContext) -> dict[str, Any]:
         rest_only(armature)
         skeleton = adopt(armature, meshes)
     low, high = rest_bounds(meshes)
-    roles = find_roles(_role_bones(skeleton, low, high))
+    bones = _role_bones(skeleton, low, high)
+    roles = find_roles(bones)
+    notes = [note for note in (*skeleton.notes, facing_doubt(bones)) if note]
     ctx.progress(2, 4, "limits")
     pairs = bone_pairs(skeleton, roles, float((high - low).max()))
     limb = Skeleton(skeleton.bones, skeleton.parents, skeleton.rest, skeleton.tips, pairs)
@@ -63,7 +65,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
         save_blend(temporary)
     save_rig_info(ctx.paths.rig_info, rig)
     ctx.progress(4, 4)
-    for note in skeleton.notes:
+    for note in notes:
         ctx.log(note)
     return {
         "mode": "build" if spec else "adopt",
@@ -74,7 +76,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
         "painted_faces": painted,
         "contacts": [rig.keypoints[j] for j in rig.contacts],
         "limits_from": actions or ("rig.json and roles" if spec else "roles"),
-        "notes": list(skeleton.notes),
+        "notes": notes,
     }
 
 

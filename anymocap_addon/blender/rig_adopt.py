@@ -20,7 +20,7 @@ FOLLOWS = 0.5  # skin weight from which a vertex counts as a bone's own
 TIP_SLICE = 0.9  # a tip is the mean of the skin beyond this share of its reach
 TIP_ANGLE = np.radians(35.0)  # a bone's own tail is kept when it lies this near the middle of its skin ...
 TIP_RANGE = (0.5, 1.25)  # ... and its length is this share of the skin's reach
-COINCIDENT = 0.006  # of the body: keypoints nearer to an earlier one than this are left out
+COINCIDENT = 0.012  # of the body, some 7 px of a picture: keypoints nearer to an earlier one are left out
 OFF_MESH = 0.12  # of the body: heads farther from any vertex are not seen, so they are no keypoints
 
 

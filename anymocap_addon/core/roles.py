@@ -346,6 +346,22 @@ def find_pairs(points: Array, size: float, names: tuple[str, ...] = (), rank: Ar
     return np.array(pairs, np.int64).reshape(-1, 2)
 
 
+def facing_doubt(bones: Bones) -> str:
+    """A sentence when the creature seems not to face -Y, else an empty string.
+
+    Sideways: more bones have a mirror image across the plane y = middle than across x = 0. Backwards: what is
+    called head lies behind those called tail.
+    """
+    middles = (bones.heads + bones.tips) / 2
+    turned = (middles - (bones.low + bones.high) / 2)[:, [1, 0, 2]]
+    if len(find_pairs(turned, bones.size)) > len(find_pairs(middles, bones.size)) + 1:
+        return "The creature seems to face sideways: run prep again with rotz_deg turned by 90 or -90."
+    ends = {word: [b for b, name in enumerate(bones.names) if word in _words(name)] for word in ("head", "tail")}
+    if all(ends.values()) and bones.heads[ends["head"], 1].mean() > bones.heads[ends["tail"], 1].mean():
+        return "The creature seems to face backwards: run prep again with rotz_deg turned by 180."
+    return ""
+
+
 def side_stem(name: str) -> str:
     """A name without its word for the side: thigh_L, thigh.L, Left_thigh and mixamorig:LeftThigh lose it."""
     stem = re.sub(r"(?<![A-Za-z])(left|right|l|r)(?![A-Za-z])[_.\- ]?", "", name, count=1, flags=re.IGNORECASE)
