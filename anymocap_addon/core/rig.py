@@ -67,6 +67,18 @@ def _bone_order(bones: list[RigBone], file: Path | str) -> tuple[RigBone, ...]:
     return tuple(sorted(bones, key=lambda bone: depth[bone.name]))
 
 
+def _bone(entry: dict[str, Any] | list[str | None], file: Path | str) -> RigBone:
+    """A bone written as an object, or as the list [name, head, tail, parent]."""
+    if isinstance(entry, dict):
+        return RigBone(entry["name"], entry["head"], entry["tail"], entry.get("parent"))
+    name, head, tail, parent = entry
+    if name is None or head is None or tail is None:
+        raise BadInputError(
+            f"The bone {entry} lacks a name, head or tail.", file=file, key="bones", hint="Only parent may be null."
+        )
+    return RigBone(name, head, tail, parent)
+
+
 def load_rig_spec(path: Path | str) -> RigSpec:
     """Read rig.json; bones come back with parents before children.
 
@@ -75,7 +87,7 @@ def load_rig_spec(path: Path | str) -> RigSpec:
     """
     data = read_json(path, "rig")
     joints = {name: (float(p[0]), float(p[1]), float(p[2])) for name, p in data["joints"].items()}
-    bones = [RigBone(b["name"], b["head"], b["tail"], b.get("parent")) for b in data["bones"]]
+    bones = [_bone(entry, path) for entry in data["bones"]]
     for bone in bones:
         for end in (bone.head, bone.tail):
             if end not in joints:
