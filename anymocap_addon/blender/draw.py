@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import bpy
 import gpu
 import numpy as np
-from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 from numpy.typing import NDArray
 
@@ -21,6 +20,7 @@ from ..core.dataset.lights import LIGHTS, ViewLights
 from ..core.errors import AnyMoCapError, BadInputError
 from ..core.layout import Layout
 from .gpu_start import start_gpu
+from .sampled_target import SampledTarget, plain_state
 from .scene import PAINT
 
 Floats = NDArray[np.float32]
@@ -42,17 +42,6 @@ void main() {
 }
 """
 _MESH_FRAGMENT = "void main() { pixel = vec4(lit, 1.0); }"
-_AVERAGE_VERTEX = "void main() { gl_Position = vec4(position, 0.0, 1.0); }"
-_AVERAGE_FRAGMENT = """
-void main() {
-  ivec2 corner = ivec2(gl_FragCoord.xy) * stride;
-  vec4 sum = vec4(0.0);
-  for (int y = 0; y < factor; y++) {
-    for (int x = 0; x < factor; x++) { sum += texelFetch(large, corner + ivec2(x, y) * apart, 0); }
-  }
-  pixel = sum / float(factor * factor);
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -187,11 +176,7 @@ def _paint(name: str, data: bpy.types.Mesh) -> Floats:
 
 
 class Drawer:
-    """Draws shapes of the same meshes into one picture of one or more views.
-
-    All samples of a picture lie in one large target, `factor` times as wide and high: as finer pixels of one sharp
-    shape, or as `factor` x `factor` tiles of one sub-pose each. One pass averages either.
-    """
+    """Draws shapes of the same meshes into one picture of one or more views."""
 
     def __init__(self, meshes: PosedMeshes, views: Sequence[View], factor: int = 2) -> None:
         """
@@ -205,13 +190,10 @@ class Drawer:
         self.factor = factor
         self.width = max(view.left + view.width for view in views)
         self.height = max(view.top + view.height for view in views)
-        self._mesh_shader, self._average_shader = _mesh_shader(), _average_shader()
-        corners = [(-1, -1), (1, -1), (-1, 1), (1, 1)]
-        self._square = batch_for_shader(self._average_shader, "TRI_STRIP", {"position": corners})
+        self._shader = _mesh_shader()
         self._index = gpu.types.GPUIndexBuf(type="TRIS", seq=meshes.triangles)
-        self._colour = _vertex_buffer({"colour": meshes.colour})
-        self._large = gpu.types.GPUOffScreen(self.width * factor, self.height * factor)
-        self._small = gpu.types.GPUOffScreen(self.width, self.height)
+        self._colour = vertex_buffer({"colour": meshes.colour})
+        self._target = SampledTarget(self.width, self.height, factor)
 
     def draw(self, shapes: Sequence[Shape], lights: Sequence[ViewLights]) -> NDArray[np.uint8]:
         """The average of the shapes, (height, width, 4) RGBA with straight alpha on a transparent backdrop.
@@ -227,21 +209,21 @@ class Drawer:
         bottom, top = self._rows(shapes)
         picture = np.zeros((self.height, self.width, 4), np.uint8)
         if bottom < top:
-            picture[self.height - top : self.height - bottom] = self._average(bottom, top, tiles=len(shapes) > 1)
+            rows = self._target.average(bottom, top, tiles=len(shapes) > 1)
+            picture[self.height - top : self.height - bottom] = _straight_alpha(rows)
         return picture
 
     def free(self) -> None:
         """Give the card's memory back."""
-        self._large.free()
-        self._small.free()
+        self._target.free()
 
     def _draw_samples(self, shapes: Sequence[Shape], blocks: Sequence[gpu.types.GPUUniformBuf]) -> None:
         tiles = len(shapes) > 1
         scale = 1 if tiles else self.factor
-        with self._large.bind():
-            _plain_state("LESS")
+        with self._target.bind():
+            plain_state("LESS")
             gpu.state.active_framebuffer_get().clear(color=(0, 0, 0, 0), depth=1.0)
-            self._mesh_shader.bind()
+            self._shader.bind()
             for number, shape in enumerate(shapes):
                 batch = self._batch(shape)
                 line, column = divmod(number, self.factor) if tiles else (0, 0)
@@ -250,36 +232,15 @@ class Drawer:
                     left = view.left + column * self.width
                     bottom = self.height - view.top - view.height + line * self.height
                     gpu.state.viewport_set(left * scale, bottom * scale, view.width * scale, view.height * scale)
-                    self._mesh_shader.uniform_block("lights", block)
-                    self._mesh_shader.uniform_float("clip", Matrix(_moved(view, jitter).tolist()))
-                    batch.draw(self._mesh_shader)
+                    self._shader.uniform_block("lights", block)
+                    self._shader.uniform_float("clip", Matrix(_moved(view, jitter).tolist()))
+                    batch.draw(self._shader)
 
     def _batch(self, shape: Shape) -> gpu.types.GPUBatch:
-        buffer = _vertex_buffer({"position": shape.position, "normal": shape.normal})
+        buffer = vertex_buffer({"position": shape.position, "normal": shape.normal})
         batch = gpu.types.GPUBatch(type="TRIS", buf=buffer, elem=self._index)
         batch.vertbuf_add(self._colour)
         return batch
-
-    def _average(self, bottom: int, top: int, tiles: bool) -> NDArray[np.uint8]:
-        """Rows bottom..top (from below) of the averaged picture, upper row first."""
-        shader = self._average_shader
-        with self._small.bind():
-            _plain_state("NONE")
-            gpu.state.viewport_set(0, 0, self.width, self.height)
-            gpu.state.scissor_test_set(True)
-            gpu.state.scissor_set(0, bottom, self.width, top - bottom)
-            shader.bind()
-            shader.uniform_sampler("large", self._large.texture_color)
-            shader.uniform_int("factor", self.factor)
-            shader.uniform_int("stride", 1 if tiles else self.factor)
-            shader.uniform_int("apart", (self.width, self.height) if tiles else (1, 1))
-            self._square.draw(shader)
-            gpu.state.scissor_test_set(False)
-            frame = gpu.state.active_framebuffer_get()
-            buffer = frame.read_color(0, bottom, self.width, top - bottom, 4, 0, "UBYTE")
-        buffer.dimensions = self.width * (top - bottom) * 4
-        rows = np.frombuffer(buffer, np.uint8).reshape(top - bottom, self.width, 4)[::-1].copy()
-        return _straight_alpha(rows)
 
     def _rows(self, shapes: Sequence[Shape]) -> tuple[int, int]:
         """The rows, counted from below, that any shape touches: the rest of the picture stays empty."""
@@ -310,16 +271,7 @@ def _straight_alpha(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return picture
 
 
-def _plain_state(depth: str) -> None:
-    """Every state that another drawing may have left; a wrong one draws nothing and says nothing."""
-    gpu.state.depth_test_set(depth)
-    gpu.state.depth_mask_set(True)
-    gpu.state.face_culling_set("NONE")
-    gpu.state.color_mask_set(True, True, True, True)
-    gpu.state.blend_set("NONE")
-
-
-def _vertex_buffer(attributes: dict[str, Floats]) -> gpu.types.GPUVertBuf:
+def vertex_buffer(attributes: dict[str, Floats]) -> gpu.types.GPUVertBuf:
     layout = gpu.types.GPUVertFormat()
     for name, values in attributes.items():
         layout.attr_add(id=name, comp_type="F32", len=values.shape[1], fetch_mode="FLOAT")
@@ -353,17 +305,4 @@ def _mesh_shader() -> gpu.types.GPUShader:
     info.fragment_out(0, "VEC4", "pixel")
     info.vertex_source(_MESH_VERTEX)
     info.fragment_source(_MESH_FRAGMENT)
-    return gpu.shader.create_from_info(info)
-
-
-def _average_shader() -> gpu.types.GPUShader:
-    info = gpu.types.GPUShaderCreateInfo()
-    info.sampler(0, "FLOAT_2D", "large")
-    info.push_constant("IVEC2", "apart")
-    info.push_constant("INT", "stride")
-    info.push_constant("INT", "factor")
-    info.vertex_in(0, "VEC2", "position")
-    info.fragment_out(0, "VEC4", "pixel")
-    info.vertex_source(_AVERAGE_VERTEX)
-    info.fragment_source(_AVERAGE_FRAGMENT)
     return gpu.shader.create_from_info(info)
