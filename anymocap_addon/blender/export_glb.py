@@ -8,38 +8,27 @@ import bpy
 
 from ..core.atomic import replacing
 from .compat import call_operator
+from .isolated import isolated_scene
 
 
 def export_glb(path: Path, armature: bpy.types.Object, *, all_actions: bool = False, jpeg: bool = False) -> None:
-    """Write armature, the meshes that it drives and its active Action (or all Actions in the file) to `path`,
-    atomically.
+    """Write armature, the meshes that it drives and its active Action (or all Actions in the file), atomically.
 
-    Keys are sampled on the scene's frames, time starts at 0, and vertex colours (the limb paint) stay out.
-    Selection and active object are as before afterwards.
+    Keys are sampled on the scene's frames, time starts at 0, and vertex colours (the limb paint) stay out. Nothing in
+    the open scene changes, neither frame nor selection nor mode.
 
     Args:
         all_actions: every Action of the file becomes an animation of its own, under its name.
         jpeg: textures as JPEG instead of as they are; smaller for painted coats.
     """
     members = [armature, *driven_meshes(armature)]
-    layer = bpy.context.view_layer
-    before = (layer.objects.active, [o for o in layer.objects if o.select_get()])
-    hidden = [o for o in members if o.hide_get()]
-    try:
-        for obj in layer.objects:
-            obj.select_set(False)
-        for obj in members:
-            obj.hide_set(False)
-            obj.select_set(True)
-        layer.objects.active = armature
-        with replacing(path) as temporary:
+    parents = {p for member in members for p in _ancestors(member)} - set(members)
+    with isolated_scene([*members, *sorted(parents, key=lambda o: o.name)]) as scene:
+        for member in members:  # parents are there for their transform, the selection keeps them out of the file
+            member.select_set(True, view_layer=scene.view_layers[0])
+        override = {"scene": scene, "view_layer": scene.view_layers[0]}
+        with bpy.context.temp_override(**override), replacing(path) as temporary:
             _export(temporary, all_actions, jpeg, armature)
-    finally:
-        for obj in hidden:
-            obj.hide_set(True)
-        for obj in layer.objects:
-            obj.select_set(obj in before[1])
-        layer.objects.active = before[0]
 
 
 def driven_meshes(armature: bpy.types.Object) -> list[bpy.types.Object]:
@@ -52,12 +41,17 @@ def driven_meshes(armature: bpy.types.Object) -> list[bpy.types.Object]:
     return sorted(meshes, key=lambda o: o.name)
 
 
+def _ancestors(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    return [] if obj.parent is None else [obj.parent, *_ancestors(obj.parent)]
+
+
 def _export(path: Path, all_actions: bool, jpeg: bool, armature: bpy.types.Object) -> None:
     action = armature.animation_data.action if armature.animation_data else None
     call_operator(
         bpy.ops.export_scene.gltf,
         filepath=str(path),
         export_format="GLB",
+        use_active_scene=True,
         use_selection=True,
         export_apply=False,
         export_yup=True,
