@@ -183,6 +183,7 @@ def place(meshes: list[bpy.types.Object], prep: Prep, source: Path) -> NDArray[n
     Raises:
         BadInputError: it has no extent along the axis, or its armature's scale is not uniform.
     """
+    bpy.context.view_layer.update()  # appended objects have no world matrix before
     for armature in armatures_of(meshes):
         check_uniform(armature, source)
         rest_only(armature)
