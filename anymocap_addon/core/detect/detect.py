@@ -96,8 +96,7 @@ def load_reference(path: Path, layout: Layout) -> Picture:
             f"The reference frame is {picture.shape[1]} x {picture.shape[0]}, the layout "
             f"{layout.width} x {layout.height}.", file=path, hint="Run the ref stage again.",
         )  # fmt: skip
-    rgb: Picture = cv2.cvtColor(picture, cv2.COLOR_BGR2RGB)
-    return rgb
+    return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB), np.uint8)
 
 
 def _reader(ctx: StageContext, rig: RigInfo, layout: Layout, threads: int) -> Reader:

@@ -57,7 +57,7 @@ def draw_joints(picture: Picture, detections: Detections, frame: int, links: lis
             cv2.line(lines, _point(uv[a]), _point(uv[b]), OUTLINE, 3, cv2.LINE_AA, SHIFT)
         for a, b in links:
             cv2.line(lines, _point(uv[a]), _point(uv[b]), BONE, 1, cv2.LINE_AA, SHIFT)
-    drawn = cv2.addWeighted(lines, BONE_STRENGTH, drawn, 1 - BONE_STRENGTH, 0)
+    drawn = np.asarray(cv2.addWeighted(lines, BONE_STRENGTH, drawn, 1 - BONE_STRENGTH, 0), np.uint8)
     for uv, confidence in views:
         for joint in np.argsort(confidence):  # confident ones on top
             _dot(drawn, uv[joint], float(confidence[joint]))

@@ -29,7 +29,7 @@ ECC_STEPS, ECC_GAIN = 60, 1e-5
 MIN_CORRELATION = 0.9
 MAX_SCALE_CHANGE, MAX_SHEAR, MAX_SHIFT_PX = 0.08, 0.02, 60.0
 STUDIO_REACH_PX = 24
-MIN_LINE_CORRELATION = 0.7
+MIN_LINE_CORRELATION, MIN_LINE_STRENGTH = 0.7, 0.3
 # A creature in another pose tells little about the scale: cropping is believed only when it fits clearly better.
 CROP_MARGIN = 0.05
 SILHOUETTE_STEP, SILHOUETTE_MARGIN_PX = 14, 12
@@ -233,7 +233,8 @@ def _line_shift(ref: Picture, drawn: Picture, place: int, axis: int) -> float | 
         profiles[1].astype(np.float32)[None], pattern.astype(np.float32)[None], cv2.TM_CCOEFF_NORMED
     )[0]
     at = int(scores.argmax())
-    if scores[at] < MIN_LINE_CORRELATION:
+    strength = profiles[1][at : at + len(pattern)].std() / pattern.std()
+    if scores[at] < MIN_LINE_CORRELATION or not MIN_LINE_STRENGTH < strength < 1 / MIN_LINE_STRENGTH:
         return None
     part = 0.0
     if 0 < at < len(scores) - 1:

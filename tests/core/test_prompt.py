@@ -1,0 +1,66 @@
+"""The prompt: seven paragraphs in order, and errors that name the missing word."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from anymocap_addon.core.creature import Creature, PaintGroup, PromptWords, save_creature
+from anymocap_addon.core.errors import BadInputError
+from anymocap_addon.core.film.prompt import compose_prompt, run
+from anymocap_addon.core.project import Project
+from anymocap_addon.core.stage_context import StageContext
+
+WORDS = PromptWords(
+    name="Ash",
+    noun="wolf",
+    describe="a grey wolf with a bushy tail.",
+    colour_code="front left leg red, front right leg blue",
+    count="one head, four legs and one tail",
+    flank="right",
+    limbs="legs",
+)
+WOLF = Creature(name="wolf", prompt=WORDS)
+
+
+def test_order_and_wording() -> None:
+    text = compose_prompt(WOLF, "  the wolf walks\nat a calm pace ")
+    paragraphs = text.strip().split("\n\n")
+    signs = ("twice", "a grey wolf", "colour-coded", "Body count", "Action:", "on its spot", "One continuous take")
+    assert len(paragraphs) == 7
+    for paragraph, sign in zip(paragraphs, signs, strict=True):
+        assert sign in paragraph
+    assert "Ash, the wolf" in paragraphs[0] and "right flank" in paragraphs[0]
+    assert "Action: The wolf walks at a calm pace." in text
+    assert ".." not in text and "  " not in text
+
+
+@pytest.mark.parametrize("key", ["noun", "describe", "colour_code", "count", "flank", "limbs"])
+def test_a_missing_word_is_named(key: str) -> None:
+    creature = dataclasses.replace(WOLF, prompt=dataclasses.replace(WORDS, **{key: " "}))
+    with pytest.raises(BadInputError, match=rf"prompt\.{key}.*creature\.json"):
+        compose_prompt(creature, "The wolf walks.")
+
+
+def test_the_colour_code_comes_from_the_paint() -> None:
+    paint = (PaintGroup("front_left_leg", "red", (1, 0, 0), ("a",)), PaintGroup("tail", "blue", (0, 0, 1), ("b",)))
+    creature = dataclasses.replace(WOLF, paint=paint, prompt=dataclasses.replace(WORDS, colour_code=""))
+    assert "colour-coded: front left leg red, tail blue." in compose_prompt(creature, "It walks.")
+
+
+def test_the_stage_writes_the_file(tmp_path: Path) -> None:
+    project = Project(tmp_path / "mein Projekt ü")
+    paths = project.creature("wolf")
+    save_creature(paths.creature_json, WOLF)
+    ctx = StageContext(project, paths, {"move": "walk", "action": "The wolf walks."})
+    result = run(ctx)
+    assert Path(result["prompt"]) == paths.prompt("walk")
+    assert paths.prompt("walk").read_text(encoding="utf-8") == compose_prompt(WOLF, "The wolf walks.")
+    with pytest.raises(BadInputError, match="The action is empty"):
+        run(dataclasses.replace(ctx, settings={"move": "run", "action": "  "}))
+    save_creature(paths.creature_json, dataclasses.replace(WOLF, prompt=dataclasses.replace(WORDS, count="")))
+    with pytest.raises(BadInputError, match=r"creature\.json.*prompt\.count"):
+        run(ctx)
+    assert not paths.prompt("run").exists()
