@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 _BAR = 24
 _TERMINAL_EVERY_S = 0.1
-_LOG_EVERY_S = 15.0
+_LOG_EVERY_S = 20.0
 
 
 def clock(seconds: float) -> str:
@@ -56,9 +56,10 @@ class ProgressLine:
         filled = round(_BAR * fraction)
         bar = "#" * filled + "." * (_BAR - filled)
         left = "" if event.get("eta_s") is None else f"  {clock(event['eta_s'])} left"
-        count = f"{event['done']:g}/{event['total']:g}"
+        # A total of 1 means a share of the work, which the percentage shows already.
+        count = "" if event["total"] == 1 else f"  {event['done']:g}/{event['total']:g}"
         note = f"  {event['note']}" if event.get("note") else ""
-        return f"{self.title:<24} [{bar}] {100 * fraction:3.0f}%  {count}{left}{note}"
+        return f"{self.title:<24} [{bar}] {100 * fraction:3.0f}%{count}{left}{note}"
 
     def _write(self, line: str, end: bool) -> None:
         if self._terminal:

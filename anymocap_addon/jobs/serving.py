@@ -27,6 +27,7 @@ from .stage import load_function
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _PACKAGE = __package__.rpartition(".")[0]
 _PROGRESS_EVERY_S = 0.1
+_GUESS_AFTER_S = 3.0  # the first moments, with imports and warm-up, say little about the pace
 
 
 def serve(idle_s: float) -> int:
@@ -186,6 +187,6 @@ class _Reporter:
         if self._first is None:
             self._first, self._began = done, now
         advanced = done - self._first
-        if advanced <= 0:
+        if advanced <= 0 or now - self._began < _GUESS_AFTER_S:
             return None
         return round((now - self._began) * max(0.0, total - done) / advanced, 1)

@@ -209,7 +209,7 @@ def test_a_killed_stage_resumes_and_does_nothing_twice(paths, pool):
 
 def test_shards_share_the_work_and_their_progress_is_one(paths, pool):
     finish(start(paths, pool, "copy", times=4))
-    run = start(paths, pool, "count", processes=3, pause_s=0.05)
+    run = start(paths, pool, "count", processes=3, pause_s=0.4)
     events = finish(run)
     shards = run.result.figures["shards"]
     assert sorted(shard["made"] for shard in shards) == [9, 9, 10]
