@@ -79,10 +79,10 @@ def _body(p: Array, n: Array, wobble: Array) -> Array:
 def _spots(p: Array, n: Array) -> Array:
     """Oval spots that follow the body's length, smaller on the legs, none below, on the chest, or on the face."""
     rng = np.random.default_rng(7)
-    kept: list[Array] = []
+    kept = np.empty((0, 3))
     for centre in p[rng.integers(0, len(p), _DARTS)]:  # dart throwing: no two spots overlap
-        if all(np.linalg.norm((centre - other) / (1, 1.35, 1)) > _SPACING for other in kept):
-            kept.append(centre)
+        if np.linalg.norm((kept - centre) / (1, 1.35, 1), axis=1).min(initial=np.inf) > _SPACING:
+            kept = np.vstack([kept, centre])
     mask = np.zeros(len(p))
     order = np.argsort(p[:, 1], kind="stable")
     along = p[order, 1]

@@ -170,10 +170,11 @@ def _rasterised(
         low = np.floor(triangle.min(0)).astype(int)
         high = np.ceil(triangle.max(0)).astype(int) + 1
         grid = np.stack(np.meshgrid(np.arange(low[0], high[0]), np.arange(low[1], high[1])), -1).reshape(-1, 2)
-        edges = np.stack([triangle[1] - triangle[0], triangle[2] - triangle[0]], 1)
-        if abs(np.linalg.det(edges)) < 1e-9:
+        (ax, ay), (bx, by) = triangle[1] - triangle[0], triangle[2] - triangle[0]
+        area = ax * by - ay * bx
+        if abs(area) < 1e-9:
             continue
-        share = np.linalg.solve(edges, (grid - triangle[0]).T).T
+        share = (grid - triangle[0]) @ np.array([[by, -ay], [-bx, ax]]) / area
         weights = np.column_stack([1 - share.sum(1), share])
         hit = (weights.min(1) >= -1e-3) & (grid.min(1) >= 0) & (grid.max(1) < TEXTURE_SIZE)
         numbers.append(grid[hit, 1] * TEXTURE_SIZE + grid[hit, 0])

@@ -74,8 +74,19 @@ def _reach(part: Part) -> tuple[Array, Array]:
     return ends.min(0) - margin, ends.max(0) + margin
 
 
-def field(points: Array) -> Array:
+def field(points: Array, chunk: int = 4096) -> Array:
     """Signed distance-like field (N,) of the body at points (N, 3), negative inside."""
+    if len(points) <= chunk:
+        return _field_near(points)
+    order = np.argsort(points[:, 1], kind="stable")  # slices along the body see few of its parts
+    value = np.empty(len(points))
+    for start in range(0, len(points), chunk):
+        part = order[start : start + chunk]
+        value[part] = _field_near(points[part])
+    return value
+
+
+def _field_near(points: Array) -> Array:
     value = np.full(len(points), FAR)
     floor, ceiling = points.min(0), points.max(0)
     for parts, sign in ((_BODY, 1.0), (_HOLLOWS, -1.0)):  # what is hollowed out is the union with the complement
@@ -98,7 +109,7 @@ def _grid_field(axes: list[Array], block: int = 20) -> Array:
             for k in starts[2]:
                 cuts = [a[s : s + block] for a, s in zip(axes, (i, j, k), strict=True)]
                 points = np.stack(np.meshgrid(*cuts, indexing="ij"), -1)
-                value[i : i + block, j : j + block, k : k + block] = field(points.reshape(-1, 3)).reshape(
+                value[i : i + block, j : j + block, k : k + block] = _field_near(points.reshape(-1, 3)).reshape(
                     points.shape[:3]
                 )
     return value
