@@ -27,6 +27,7 @@ Picture = NDArray[np.uint8]
 GROUND = (30, 32, 36)
 TEXT = (236, 238, 242)
 GAP_PX = 2
+AROUND = 0.14  # of the creature's size, kept free around it in the side panels
 REDRAW = "Run the showcase stage again."
 
 
@@ -38,10 +39,10 @@ def run(ctx: StageContext) -> dict[str, Any]:
     """
     files, layout = ctx.paths.clip(ctx.settings["clip"]), ctx.layout()
     motion, detections = load_motion(files.motion), load_detections(files.det)
-    links = joint_links(ctx.load_rig())
+    links, window = joint_links(ctx.load_rig()), side_window(layout, motion.joints, BLEND)
     with encoder(files.showcase, FILM_SIZE, motion.fps, crf=19) as film:
         for frame, clip in enumerate(_clip_frames(motion, detections, layout)):
-            film.write(_film_frame(files, layout, motion, detections, links, frame, clip))
+            film.write(_film_frame(files, layout, motion, detections, links, window, frame, clip))
             ctx.progress(frame + 1, motion.T, "film frames")
         if film.frames != motion.T:
             raise BadInputError(
@@ -67,13 +68,14 @@ def _film_frame(
     motion: Motion,
     detections: Detections,
     links: list[tuple[int, int]],
+    window: tuple[slice, slice],
     frame: int,
     clip: Picture,
 ) -> Picture:
     seconds = detections.pts - detections.pts[0]
     read = int(np.abs(seconds - frame / motion.fps).argmin())
     fitted = _picture(files.side / f"{frame:05d}.png", (layout.w_side, layout.height))
-    filmed = clip[:, layout.w_front :]
+    fitted, filmed = fitted[window], clip[:, layout.w_front :][window]
     film = np.empty((FILM_SIZE[1], FILM_SIZE[0], 3), np.uint8)
     film[:] = GROUND
     _put(film, CLIP, draw_joints(clip, detections, read, links))
@@ -82,6 +84,21 @@ def _film_frame(
     _put(film, FITTED_SIDE, fitted)
     _put(film, BLEND, np.asarray(cv2.addWeighted(filmed, 0.5, fitted, 0.5, 0), np.uint8))
     return film
+
+
+def side_window(layout: Layout, joints: NDArray[np.float64], panel: Panel) -> tuple[slice, slice]:
+    """Rows and columns of the side view around all joints (T, J, 3), of the panel's aspect where that fits."""
+    uv = layout.project(joints)[1].reshape(-1, 2) - [layout.w_front, 0]
+    low, high = uv.min(0), uv.max(0)
+    size = (high - low) + 2 * AROUND * (high - low).max()
+    aspect = panel.width / panel.height
+    size = np.maximum(size, [size[1] * aspect, size[0] / aspect])
+    limits = np.array([layout.w_side, layout.height])
+    size = np.minimum(size, limits)
+    first = np.clip((low + high) / 2 - size / 2, 0, limits - size)
+    left, top = np.floor(first).astype(int).tolist()
+    right, bottom = np.ceil(first + size).astype(int).tolist()
+    return slice(top, bottom), slice(left, right)
 
 
 def _picture(file: Path, size: tuple[int, int]) -> Picture:
