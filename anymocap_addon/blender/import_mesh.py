@@ -53,10 +53,10 @@ def import_blend_object(path: Path, name: str) -> None:
     Raises:
         BadInputError: the file is missing or broken, or holds no object called `name`.
     """
-    for obj in append_objects(path):
+    for obj in append_objects(path, "Choose the creature's object again."):
         bpy.context.scene.collection.objects.link(obj)
     if name not in bpy.data.objects:
-        raise BadInputError(f"has no object {name!r}.", file=path, hint="Choose the creature's object again.")
+        raise BadInputError(f"There is no object {name!r}.", file=path, hint=_known_objects())
     keep = {obj.name for obj in object_family(bpy.data.objects[name])}
     for obj in list(bpy.context.scene.objects):
         if obj.name not in keep:
@@ -73,13 +73,15 @@ def snapshot_object(name: str, path: Path) -> None:
     """
     obj = bpy.data.objects.get(name)
     if obj is None:
-        known = ", ".join(sorted(o.name for o in bpy.data.objects if o.type in {"MESH", "ARMATURE"})) or "none"
-        raise BadInputError(
-            f"There is no object {name!r} in the open scene.", hint=f"Meshes and armatures here: {known}."
-        )
+        raise BadInputError(f"There is no object {name!r} in the open scene.", hint=_known_objects())
     path.parent.mkdir(parents=True, exist_ok=True)
     blocks: set[bpy.types.ID] = {*object_family(obj), *bpy.data.actions}
     bpy.data.libraries.write(str(path), blocks, fake_user=True, compress=True)
+
+
+def _known_objects() -> str:
+    known = ", ".join(sorted(o.name for o in bpy.data.objects if o.type in {"MESH", "ARMATURE"})) or "none"
+    return f"Meshes and armatures here: {known}."
 
 
 def object_family(obj: bpy.types.Object) -> list[bpy.types.Object]:

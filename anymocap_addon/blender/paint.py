@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import bmesh
-import bpy
+import bpy  # isort: skip
+import bmesh  # isort: skip  # comes with bpy, so after it
 import numpy as np
 from numpy.typing import NDArray
 

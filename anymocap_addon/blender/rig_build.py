@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import bmesh
-import bpy
+import bpy  # isort: skip
+import bmesh  # isort: skip  # comes with bpy, so after it
 import numpy as np
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree

@@ -69,25 +69,23 @@ def append_rigged(paths: CreaturePaths, collection: bpy.types.Collection) -> Rig
     return rigged_objects(rig, objects, paths.rigged_blend)
 
 
-def append_objects(path: Path, names: list[str] | None = None) -> list[bpy.types.Object]:
-    """Append objects of a .blend file (all of them without `names`) with their data and all its Actions.
+def append_objects(path: Path, hint: str = _RIG_HINT) -> list[bpy.types.Object]:
+    """Append all objects of a .blend file with their data, and all its Actions.
+
+    Args:
+        hint: the remedy to name when it cannot be read.
 
     Raises:
-        BadInputError: the file is missing or broken, or has no object of that name.
+        BadInputError: the file is missing or broken.
     """
     if not path.is_file():
-        raise BadInputError("There is no such file.", file=path, hint=_RIG_HINT)
+        raise BadInputError("There is no such file.", file=path, hint=hint)
     try:
         with bpy.data.libraries.load(str(path), link=False) as (source, target):
-            missing = [name for name in names or [] if name not in source.objects]
-            if missing:
-                raise BadInputError(
-                    f"has no object {missing[0]!r}.", file=path, hint=f"It has: {', '.join(source.objects)}."
-                )
-            target.objects = list(source.objects) if names is None else list(names)
+            target.objects = list(source.objects)
             target.actions = list(source.actions)
     except OSError as error:
-        raise BadInputError(f"Blender cannot read it: {error}.", file=path, hint=_RIG_HINT) from error
+        raise BadInputError(f"Blender cannot read it: {error}.", file=path, hint=hint) from error
     return [obj for obj in target.objects if obj is not None]
 
 
