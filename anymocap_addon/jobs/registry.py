@@ -220,6 +220,14 @@ FIT = Stage(
     per="clip",
 )
 
+
+def _applied(paths: CreaturePaths, values: Values) -> list[Path]:
+    """A motion on an armature of the open scene is saved with the artist's own file."""
+    clip = _clip(paths, values)
+    saved = [] if values["armature"] else [clip.applied_blend]
+    return [*saved, clip.joints, clip.animation_glb]
+
+
 APPLY = Stage(
     name="apply",
     label="Apply",
@@ -227,16 +235,12 @@ APPLY = Stage(
     steps=(Step("here", "blender.apply:run"),),
     settings=(
         CLIP,
-        Setting("armature", "text", "", "armature object; empty = the creature's own"),
+        Setting("armature", "text", "", "armature object of the open scene; empty = the creature's own, saved apart"),
         Setting("start_frame", "integer", 1, "first frame", "frame", -100000, 1000000),
         Setting("action_name", "text", "", "name of the Action; empty = creature and move"),
     ),
     inputs=lambda paths, values: [paths.rigged_blend, paths.rig_info, _clip(paths, values).motion],
-    outputs=lambda paths, values: [
-        _clip(paths, values).applied_blend,
-        _clip(paths, values).joints,
-        _clip(paths, values).animation_glb,
-    ],
+    outputs=_applied,
     per="clip",
 )
 
@@ -250,10 +254,10 @@ SHOWCASE = Stage(
     ),
     settings=(CLIP,),
     inputs=lambda paths, values: [
-        _clip(paths, values).applied_blend,
+        paths.rigged_blend,
+        paths.rig_info,
         _clip(paths, values).motion,
         _clip(paths, values).det,
-        paths.rig_info,
     ],
     creature_keys=("layout", "showcase"),
     outputs=lambda paths, values: [_clip(paths, values).showcase],

@@ -36,7 +36,7 @@ class StageOperator:
         return False
 
     def invoke(self, context: Context, event: Any) -> set[str]:
-        if runs_here(self.stage):
+        if self._changes_this_scene():
             return self.execute(context)
         return self._guarded(lambda: HOST.start(self._new_run(context)))
 
@@ -52,9 +52,12 @@ class StageOperator:
         return {"FINISHED"}
 
     def _new_run(self, context: Context) -> StageRun:
-        return StageRun(
-            creature_paths(context), self.stage, self._given(), pool=HOST.pool, here=True, force=runs_here(self.stage)
-        )
+        here = self._changes_this_scene()
+        # What the scene holds is not known to the stage's record: a scene is always changed when asked.
+        return StageRun(creature_paths(context), self.stage, self._given(), pool=HOST.pool, here=here, force=here)
+
+    def _changes_this_scene(self) -> bool:
+        return runs_here(self.stage) and bool(getattr(self, "armature", ""))
 
     def _run_to_end(self, context: Context) -> None:
         for event in self._new_run(context):
@@ -74,7 +77,7 @@ class StageOperator:
 
 
 def runs_here(stage: Stage) -> bool:
-    """Whether the stage changes this Blender's data, so that it must be an undo step."""
+    """Whether the stage can change this Blender's data, so that it must be an undo step."""
     return any(step.where == "here" for step in stage.steps)
 
 

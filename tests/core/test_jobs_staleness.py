@@ -192,4 +192,5 @@ def test_real_stages_depend_on_each_other_as_the_design_draws_it(tmp_path):
     assert upstream("detect", video="film.mp4") == {"rig", "ref", "train"}
     assert upstream("fit") == {"rig", "detect"}
     assert upstream("apply") == {"rig", "fit"}
+    assert upstream("showcase") == {"rig", "detect", "fit"}
     assert {"detect", "fit", "exam"} <= upstream("report")
