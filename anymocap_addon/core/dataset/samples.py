@@ -181,10 +181,9 @@ def compose(folder: Path, pose: Pose, layout: Layout, rows: int) -> NDArray[np.u
 
 def _premultiply(rgba: NDArray[np.uint8]) -> NDArray[np.uint8]:
     alpha = rgba[..., 3:]
-    if np.isin(alpha, (0, 255)).all():
-        return rgba * (alpha > 0)
-    colour = np.rint(rgba[..., :3].astype(np.float32) * (alpha.astype(np.float32) / np.float32(255)))
-    return np.concatenate([colour.astype(np.uint8), alpha], -1)
+    covered = np.asarray(cv2.merge([alpha[..., 0]] * 3), np.uint8)
+    colour = cv2.multiply(rgba[..., :3], covered, scale=1 / 255)
+    return np.concatenate([np.asarray(colour, np.uint8), alpha], -1)
 
 
 def _columns(layout: Layout, rows: int) -> int:

@@ -24,18 +24,20 @@ class Backbone:
         stride: network px a map cell.
         multiple: frame sizes must be multiples of this.
         make: (outputs) -> module from normalised images (B, 3, H, W) to logits (B, outputs, H/stride, W/stride).
-        learning_rate: of the optimiser's peak.
+        rate: AdamW's learning rate at its peak.
+        matrix_rate: Muon's, for the weights that are matrices; 0 leaves all weights to AdamW.
     """
 
     name: str
     stride: int
     multiple: int
     make: Callable[[int], nn.Module]
-    learning_rate: float
+    rate: float
+    matrix_rate: float = 0.0
 
 
 BACKBONES: dict[str, Backbone] = {
-    "unet": Backbone("unet", stride=4, multiple=16, make=UNet, learning_rate=2e-3),
+    "unet": Backbone("unet", stride=4, multiple=16, make=UNet, rate=2e-3, matrix_rate=0.02),
 }
 
 

@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from .backbone import ReaderNet
 from .batches import SHARDS, Batch
 from .heatmaps import Grid, heatmap_loss
+from .optimise import make_optimisers
 
 CLIP_NORM = 5.0
-WEIGHT_DECAY = 1e-3
 Draw = Callable[[int], Batch]
 
 
@@ -36,9 +36,7 @@ class Engine:
     def __init__(self, network: ReaderNet, threads: int, device: torch.device) -> None:
         self.network = network.to(device).train()
         self.device = device
-        self.optimiser = torch.optim.AdamW(
-            network.parameters(), lr=network.kind.learning_rate, weight_decay=WEIGHT_DECAY
-        )
+        self.optimisers = make_optimisers(self.network)
         self.replicas = [self.network, *(_twin(self.network) for _ in range(SHARDS - 1))]
         self.parallel = min(threads, SHARDS)
         self._inner_threads = max(1, threads // SHARDS)
@@ -57,8 +55,8 @@ class Engine:
         self._pool.shutdown(cancel_futures=True)
         torch.set_num_threads(self._threads_before)
 
-    def step(self, draw: Draw, grid: Grid, rate: float) -> float:
-        """Draw the shards, add up their gradients, and move the weights at learning rate `rate`.
+    def step(self, draw: Draw, grid: Grid, share: float) -> float:
+        """Draw the shards, add up their gradients, and move the weights at `share` of the peak learning rates.
 
         Returns:
             The mean loss of the shards before the step.
@@ -66,9 +64,10 @@ class Engine:
         losses = list(self._pool.map(lambda shard: self._gradients(draw, shard, grid), range(SHARDS)))
         self._merge()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), CLIP_NORM)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        self.optimiser.step()
+        for optimiser in self.optimisers:
+            for group in optimiser.param_groups:
+                group["lr"] = share * group["peak"]
+            optimiser.step()
         return sum(losses) / SHARDS
 
     def _gradients(self, draw: Draw, shard: int, grid: Grid) -> float:
@@ -95,12 +94,16 @@ class Engine:
 
     def state(self) -> dict[str, Any]:
         """Tensors and plain values from which `restore` goes on exactly."""
-        return {"network": self.network.state_dict(), "optimiser": self.optimiser.state_dict()}
+        return {
+            "network": self.network.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         for replica in self.replicas:
             replica.load_state_dict(state["network"])
-        self.optimiser.load_state_dict(state["optimiser"])
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
 
 
 def _twin(network: ReaderNet) -> ReaderNet:

@@ -10,7 +10,6 @@ from ..errors import BadInputError
 
 BATCH = 8
 WARM_UP = 30
-FLOOR = 1e-7
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,11 @@ class Plan:
         preset: the name it was made from.
         phases: in order.
         batch: samples a step.
-        rate: peak learning rate.
     """
 
     preset: str
     phases: tuple[Phase, ...]
     batch: int
-    rate: float
 
     @property
     def steps(self) -> int:
@@ -66,21 +63,20 @@ class Plan:
             step -= phase.steps
         return done / total
 
-    def learning_rate(self, step: int) -> float:
-        """Linear warm-up, then a cosine to nothing."""
+    def rate_share(self, step: int) -> float:
+        """The learning rate as a share of its peak: linear warm-up, then a cosine to nothing."""
         warm = min(1.0, (step + 1) / WARM_UP)
-        return self.rate * warm * 0.5 * (1 + math.cos(math.pi * step / self.steps)) + FLOOR
+        return warm * 0.5 * (1 + math.cos(math.pi * step / self.steps))
 
     def plain(self) -> dict[str, Any]:
         return {
             "preset": self.preset,
             "phases": [[phase.width, phase.steps] for phase in self.phases],
             "batch": self.batch,
-            "rate": self.rate,
         }
 
 
-def make_plan(preset: str, steps: int, rate: float) -> Plan:
+def make_plan(preset: str, steps: int) -> Plan:
     """The preset's phases; with `steps` > 0 they are stretched or shrunk to that many in all.
 
     Raises:
@@ -96,4 +92,4 @@ def make_plan(preset: str, steps: int, rate: float) -> Plan:
         first = first if sum(phase.steps for phase in first) < steps else []
         rest = steps - sum(phase.steps for phase in first)
         phases = (*first, Phase(phases[-1].width, rest))
-    return Plan(preset, phases, BATCH, rate)
+    return Plan(preset, phases, BATCH)

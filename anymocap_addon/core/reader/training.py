@@ -39,7 +39,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     """
     settings = ctx.settings
     kind = backbone(settings.get("backbone", "unet"))
-    plan = make_plan(settings.get("preset", "default"), settings.get("steps", 0), kind.learning_rate)
+    plan = make_plan(settings.get("preset", "default"), settings.get("steps", 0))
     layout = ctx.layout()
     work = ctx.paths.runs / "reader_work"
     ctx.progress(0, 1, "reading the dataset")
@@ -101,7 +101,9 @@ class Training:
     @property
     def key(self) -> str:
         """Changes with everything that the course of the training depends on, and with nothing else."""
-        parts = [self.samples.key, self.plan.plain(), self.network.kind.name, self.seed, repr(self.layout), VERSION]
+        kind = self.network.kind
+        recipe = [kind.name, kind.rate, kind.matrix_rate]
+        parts = [self.samples.key, self.plan.plain(), recipe, self.seed, repr(self.layout), VERSION]
         return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
 
     def run(self) -> TrainedReader:
@@ -128,7 +130,7 @@ class Training:
             loss = engine.step(
                 lambda shard, step=step, grid=grid: self.feed.shard(step, shard, grid.frame),  # type: ignore[misc]
                 grid,
-                self.plan.learning_rate(step),
+                self.plan.rate_share(step),
             )
             self.step += 1
             now = time.monotonic()
@@ -157,7 +159,7 @@ class Training:
     def _report(self, engine: Engine, grid: Grid) -> None:
         recent = self.losses[-REPORT_STEPS:]
         loss = sum(recent) / len(recent)
-        if self.step % REPORT_STEPS == 0:
+        if self.step % REPORT_STEPS == 0 or self.step in (1, self.plan.steps):
             self.ctx.metric("loss", round(loss, 3))
         note = (
             f"step {self.step} of {self.plan.steps}, {grid.frame.width} x {grid.frame.height} px, "
