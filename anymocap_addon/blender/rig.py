@@ -48,7 +48,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     low, high = rest_bounds(meshes)
     bones = _role_bones(skeleton, low, high)
     roles = find_roles(bones)
-    notes = [note for note in (*skeleton.notes, facing_doubt(bones)) if note]
+    notes = [note for note in (*skeleton.notes, facing_doubt(bones), _unused(ctx, creature, spec is None)) if note]
     ctx.progress(2, 4, "limits")
     pairs = bone_pairs(skeleton, roles, float((high - low).max()))
     limb = Skeleton(skeleton.bones, skeleton.parents, skeleton.rest, skeleton.tips, pairs)
@@ -60,6 +60,8 @@ def run(ctx: StageContext) -> dict[str, Any]:
         mute_constraints(armature, skeleton.bones)
     rig = rig_info(creature, armature, skeleton, roles, limits, low, high)
     ctx.progress(3, 4, "limb paint")
+    if not creature.paint:
+        notes.append("Limbs and their colours were found and written to creature.json.")
     creature, painted = _paint(ctx, creature, rig, armature, meshes)
     with replacing(ctx.paths.rigged_blend) as temporary:
         save_blend(temporary)
@@ -88,6 +90,12 @@ def _mode(ctx: StageContext) -> str:
     if mode not in ("adopt", "build"):
         raise BadInputError(f"The mode {mode!r} is not one of auto, adopt, build.", key="mode")
     return str(mode)
+
+
+def _unused(ctx: StageContext, creature: Creature, adopted: bool) -> str:
+    """A sentence when what was asked of the skin does not apply to a skin that came with the file."""
+    asked = creature.rigid or ctx.settings.get("weights", "auto") != "auto"
+    return "The creature's own skin was kept: weights and `rigid` are for built skins." if adopted and asked else ""
 
 
 def _role_bones(skeleton: CaptureSkeleton, low: Array, high: Array) -> Bones:

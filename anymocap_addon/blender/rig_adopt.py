@@ -58,7 +58,7 @@ def main_armature(meshes: list[bpy.types.Object], armatures: list[bpy.types.Obje
     """The armature that moves the most vertices.
 
     Raises:
-        BadInputError: there is none.
+        BadInputError: there is none, or some meshes follow another one.
     """
     if not armatures:
         raise BadInputError(
@@ -66,7 +66,14 @@ def main_armature(meshes: list[bpy.types.Object], armatures: list[bpy.types.Obje
             key="mode",
             hint="Write a rig.json for it (see docs/formats.md) and run rig with mode=build.",
         )
-    return max(armatures, key=lambda a: sum(len(m.data.vertices) for m in armature_meshes(a, meshes)))
+    main = max(armatures, key=lambda a: sum(len(m.data.vertices) for m in armature_meshes(a, meshes)))
+    others = [m.name for m in meshes if m not in armature_meshes(main, meshes)]
+    if others:
+        raise BadInputError(
+            f"The meshes {', '.join(sorted(others))} follow another armature than {main.name!r}.",
+            hint="Join the armatures (Object > Join), or hide those meshes, and run prep again.",
+        )
+    return main
 
 
 def adopt(armature: bpy.types.Object, meshes: list[bpy.types.Object]) -> CaptureSkeleton:

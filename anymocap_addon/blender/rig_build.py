@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 
 ARMATURE = "Armature"
 OFF_MESH = 0.04  # of the body: a joint may lie this far outside the mesh
+ENCLOSED = 0.9  # of all directions: a point that meets the mesh in this many lies inside
+RAYS = 64  # directions
 WELD = 1e-4  # of the body: vertices nearer than this are one
 VOXEL = 0.012  # of the body: edge of the proxy's voxels
 MISSED = 0.02  # of the vertices: with more than this without weights, bone heat has failed
@@ -93,7 +95,7 @@ def check_joints(spec: RigSpec, meshes: list[bpy.types.Object], file: Path) -> N
     off = {}
     for name, place in spec.joints.items():
         distance = tree.find_nearest(Vector(place))[3]
-        if distance > OFF_MESH * size and winding_number(np.array(place), points[triangles]) < 0.5:
+        if distance > OFF_MESH * size and enclosure(tree, np.array(place)) < ENCLOSED:
             off[name] = distance
     if off:
         worst = max(off, key=lambda name: off[name])
@@ -106,17 +108,16 @@ def check_joints(spec: RigSpec, meshes: list[bpy.types.Object], file: Path) -> N
         )
 
 
-def winding_number(point: Array, corners: Array) -> float:
-    """How often a triangle soup (T, 3, 3) winds around a point: 1 inside, 0 outside, in between near holes.
+def enclosure(tree: BVHTree, point: Array) -> float:
+    """Share of the directions in which a ray from `point` (3,) meets the surface: 1 deep inside, below 0.9 outside.
 
-    Sum of the triangles' solid angles over 4 pi (Van Oosterom & Strackee 1983).
+    Unlike a winding number it bears the holes and flipped faces of generated meshes. Directions: a Fibonacci sphere.
     """
-    a, b, c = (corners[:, i] - point for i in range(3))
-    la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
-    numerator = np.einsum("ij,ij->i", a, np.cross(b, c))
-    ab, bc, ca = (np.einsum("ij,ij->i", u, v) for u, v in ((a, b), (b, c), (c, a)))
-    angles = 2 * np.arctan2(numerator, la * lb * lc + ab * lc + bc * la + ca * lb)
-    return abs(float(angles.sum())) / (4 * np.pi)
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(RAYS)
+    z = 1.0 - (2.0 * np.arange(RAYS) + 1.0) / RAYS
+    radius = np.sqrt(1.0 - z * z)
+    directions = np.stack([radius * np.cos(turn), radius * np.sin(turn), z], 1)
+    return float(np.mean([tree.ray_cast(Vector(point), Vector(d))[0] is not None for d in directions]))
 
 
 def build_armature(spec: RigSpec) -> bpy.types.Object:

@@ -211,6 +211,19 @@ def test_few_vertices_without_weights_are_completed_and_many_refused(tmp_path: P
         run_rig(tmp_path, "fox")
 
 
+def test_meshes_of_a_second_armature_are_named(tmp_path: Path, assets_dir: Path) -> None:
+    def add_rider(fox: bpy.types.Object) -> None:
+        rider, second = fox.copy(), fox.parent.copy()
+        rider.data, second.name = fox.data.copy(), "Second"
+        for obj in (rider, second):
+            bpy.context.scene.collection.objects.link(obj)
+        rider.name, rider.parent, rider.modifiers[0].object = "rider", second, second
+
+    spoiled_fox(tmp_path, assets_dir, add_rider)
+    with pytest.raises(BadInputError, match=r"follow another armature.*Join"):
+        run_rig(tmp_path, "fox")
+
+
 def test_a_creature_without_armature_or_rig_json_is_told_what_to_do(tmp_path: Path, assets_dir: Path) -> None:
     run_prep(tmp_path, "spot", assets_dir / "creatures" / "spot.glb")
     with pytest.raises(BadInputError, match=r"no armature.*rig\.json"):
