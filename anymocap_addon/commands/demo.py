@@ -23,7 +23,7 @@ from .drive import drive
 from .progress import ProgressLine
 
 SETUP_VARIABLE = "ANYMOCAP_SETUP_SECONDS"
-BUILT_IN = "example"
+BUILT_IN = "lynx"
 SENTENCE = "It walks on the spot at an even, relaxed pace."
 # What --quick makes smaller; everything else is the stage's own default.
 QUICK: dict[str, dict[str, Any]] = {"dataset": {"poses": 320}, "train": {"preset": "quick"}, "exam": {"frames": 48}}

@@ -105,6 +105,7 @@ class StageRun:
         self._check_inputs()
         former = load_record(self.paths, self.stage.name, self.item)
         self._check_not_running(former)
+        self._check_not_foreign(former)
         self._forget_other_partial(former)
         record = self._begin()
         try:
@@ -138,6 +139,18 @@ class StageRun:
             f"{self.stage.name} is already running (process {former.pid}).",
             hint="Wait for its end, or cancel it there.",
         )
+
+    def _check_not_foreign(self, former: StageRecord | None) -> None:
+        """A mesh or a prompt that the artist put there is not written over by a stage that makes one."""
+        if former is not None or self.stage.automatic or self._force:
+            return
+        for path in self._outputs():
+            if path.exists():
+                raise BadInputError(
+                    f"{self.stage.name} would write over this file, which it did not make.",
+                    file=path,
+                    hint="Choose another name, or use --force.",
+                )
 
     def _job_runs_here(self) -> bool:
         return (self.paths.root, self.stage.name, self.item) in _RUNNING

@@ -168,6 +168,20 @@ def test_run_never_starts_by_itself_what_nobody_asked_for(paths, pool):
     assert [entry["skipped"] for entry in run_all(registry, paths, [], pool)] == [False]
 
 
+def test_a_file_that_the_artist_put_there_is_not_written_over(paths, pool):
+    registry = Registry((replace(COPY, automatic=False),))
+    own = paths.runs / "copy.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text("by hand")
+    with pytest.raises(BadInputError, match=r"copy\.txt: copy would write over this file.*--force"):
+        run(paths, pool, registry["copy"], registry)
+    assert own.read_text() == "by hand"
+    run(paths, pool, registry["copy"], registry, force=True)
+    own.unlink()
+    run(paths, pool, registry["copy"], registry)
+    assert own.read_text() == "ambling"
+
+
 def test_old_jobs_are_forgotten(paths, pool, monkeypatch):
     monkeypatch.setattr("anymocap_addon.jobs.job_folder._KEPT", 2)
     for _ in range(4):
