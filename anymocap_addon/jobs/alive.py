@@ -5,15 +5,18 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+
+_ON_WINDOWS = os.name == "nt"
+_HAS_PROC = Path("/proc/self/stat").exists()
 
 
 def process_alive(pid: int) -> bool:
     """Whether a process runs. A zombie (ended, not yet waited for) counts as dead."""
     if pid <= 0:
         return False
-    if os.name == "nt":
+    if _ON_WINDOWS:
         return _alive_on_windows(pid)
     try:
         os.kill(pid, 0)
@@ -25,7 +28,7 @@ def process_alive(pid: int) -> bool:
 
 
 def _state_letter(pid: int) -> str:
-    if sys.platform == "linux":
+    if _HAS_PROC:
         try:
             return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except (FileNotFoundError, ProcessLookupError):
