@@ -13,12 +13,14 @@ lag_frames
     of `smooth_frames` (linear interpolation alone would favour half frames, where it averages noise). Positive: the
     front view is late. It is 0 unless it cuts the gap by `min_lag_gain`.
 paw_agreement
-    The share of the paws' motion that agrees as read. For paw c and frame t let E(t, c) be the mean of |d| over
-    +- `window_frames` (Hann window). The alternatives are the front shifted by +- each of `shift_frames`, and, for a
-    paw with a mirrored partner, the front's partner in its place. The paw-frame agrees when no alternative A has
-        E_A < margin_share * E - margin_px    and    E <= max_window_gap_px.
-    The share is weighted by w * (motion_floor_px + mean row speed of both views), so that a standing paw, which
-    agrees with anything, hardly counts.
+    The share of the paws' motion that agrees as read. For paw c and frame t let E(t, c) be the mean of
+    min(|d|, clip), weighted by w, over +- `window_frames` (Hann window). The alternatives are the front shifted by +-
+    each of `shift_frames`, and, for a paw with a mirrored partner, the front's partner in its place. The paw-frame
+    agrees when no alternative A has  E_A < margin_share * E - margin_px.  A set's share is weighted by
+    w * (motion_floor_px + m), m being the smaller of both views' mean row speeds in the window: a standing paw, which
+    agrees with anything, hardly counts, nor does a slip of the reader, which one view has alone. The agreement is
+        min(share of all paws, share of the worst mirrored pair + worst_pair_slack),
+    so that one swapped pair of many counts.
 """
 
 from __future__ import annotations
@@ -45,8 +47,8 @@ class SyncThresholds:
     shift_frames: tuple[int, ...]
     margin_share: float
     margin_px: float
-    max_window_gap_px: float
     motion_floor_px: float
+    worst_pair_slack: float
     gap_clip_px: float
     smooth_frames: float
     max_lag_frames: float
@@ -145,10 +147,10 @@ def best_lag(front: Rows, side: Rows, weight: Rows, thresholds: SyncThresholds) 
     return float(lags[best]), float(gaps[best]), float(gaps[zero])
 
 
-def _window_gap(front: Rows, side: Rows, reach: int) -> Rows:
-    """E(t, c): local mean of the offset-free row difference."""
-    kernel = np.hanning(2 * reach + 3)[1:-1]
-    return _convolve(np.abs(offset_free_difference(front, side)), kernel / kernel.sum())
+def _window_gap(front: Rows, side: Rows, weight: Rows, kernel: Rows, clip_px: float) -> Rows:
+    """E(t, c): weighted local mean of the clipped offset-free row difference."""
+    gap = np.minimum(np.abs(offset_free_difference(front, side)), clip_px)
+    return np.asarray(_convolve(weight * gap, kernel) / np.maximum(_convolve(weight, kernel), 1e-12))
 
 
 def paw_agreement(
@@ -171,19 +173,22 @@ def paw_agreement(
         return float("nan")
     front, side = smooth(front, thresholds.smooth_frames), smooth(side, thresholds.smooth_frames)
     reach = min(thresholds.window_frames, (len(front) - 1) // 2)
-    as_read = _window_gap(front, side, reach)
-    shifts = [s for s in thresholds.shift_frames if s < len(front)]
-    rivals = [_window_gap(shifted(front, sign * s), side, reach) for s in shifts for sign in (-1, 1)]
-    if (partner != np.arange(len(partner))).any():
-        swapped = _window_gap(front[:, partner], side, reach)
-        rivals.append(np.where(partner == np.arange(len(partner)), np.inf, swapped))
-    best_rival = np.min(rivals, axis=0) if rivals else np.full_like(as_read, np.inf)
-    agrees = (best_rival >= thresholds.margin_share * as_read - thresholds.margin_px) & (
-        as_read <= thresholds.max_window_gap_px
-    )
-    speed = (np.abs(np.gradient(front, axis=0)) + np.abs(np.gradient(side, axis=0))) / 2
-    share = weight * (thresholds.motion_floor_px + speed)
-    return float((share * agrees).sum() / max(float(share.sum()), 1e-12))
+    kernel = np.hanning(2 * reach + 3)[1:-1]
+    kernel = kernel / kernel.sum()
+
+    def gap(moved: Rows) -> Rows:
+        return _window_gap(moved, side, weight, kernel, thresholds.gap_clip_px)
+
+    as_read, alone = gap(front), partner == np.arange(len(partner))
+    rivals = [gap(shifted(front, sign * s)) for s in thresholds.shift_frames if s < len(front) for sign in (-1, 1)]
+    rivals.append(np.where(alone, np.inf, gap(front[:, partner])))
+    agrees = np.min(rivals, axis=0) >= thresholds.margin_share * as_read - thresholds.margin_px
+    speeds = [_convolve(np.abs(np.gradient(rows, axis=0)), kernel) for rows in (front, side)]
+    share = weight * (thresholds.motion_floor_px + np.minimum(*speeds))
+    agreeing, total = (share * agrees).sum(0), share.sum(0)
+    pairs = (agreeing + agreeing[partner]) / np.maximum(total + total[partner], 1e-12)
+    overall = float(agreeing.sum() / max(float(total.sum()), 1e-12))
+    return min(overall, float(pairs.min()) + thresholds.worst_pair_slack)
 
 
 def partners(contacts: tuple[int, ...], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
