@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import bmesh
@@ -9,21 +10,36 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from anymocap_addon.core.creature import Creature, save_creature
+from anymocap_addon.core.creature import Creature, PaintGroup, save_creature
+from anymocap_addon.core.layout import Layout
 from anymocap_addon.core.project import Project
 from anymocap_addon.core.rig import RigInfo, save_rig_info
 from anymocap_addon.core.stage_context import StageContext
 from anymocap_addon.jobs.registry import REGISTRY
 
 THICKNESS = 0.05
-COLOURS = ((0.9, 0.5, 0.1), (0.8, 0.8, 0.2), (0.9, 0.9, 0.9), (0.1, 0.8, 0.3), (0.2, 0.3, 0.9), (0.8, 0.2, 0.7))
+COLOURS = ((0.9, 0.5, 0.1), (0.8, 0.8, 0.2), (0.95, 0.2, 0.2), (0.1, 0.8, 0.3), (0.2, 0.3, 0.9), (0.8, 0.2, 0.7))
 
 
 def context(root: Path, stage: str, settings: dict | None = None, shard: tuple[int, int] = (0, 1)) -> StageContext:
     """A step's context for the creature called "small"."""
     project = Project(root)
-    values = REGISTRY[stage].check(settings or {})
+    given = {"clip": "any"} if settings is None and REGISTRY[stage].per == "clip" else settings or {}
+    values = REGISTRY[stage].check(given)
     return StageContext(project=project, paths=project.creature("small"), settings=values, shard=shard)
+
+
+def framed(rig: RigInfo) -> Creature:
+    """The creature with the layout that holds its joints, so that a test need not run the ref stage."""
+    joints = rig.rest_joints()
+    layout = Layout.framing(joints.min(0) - 0.04, joints.max(0) + 0.04, 0.15)
+    return Creature(name="small", layout=layout, paint=painted(rig))
+
+
+def painted(rig: RigInfo) -> tuple[PaintGroup, ...]:
+    """Every bone in its own colour."""
+    colours = itertools.cycle(COLOURS)
+    return tuple(PaintGroup(bone, bone, next(colours), (bone,)) for bone in rig.bones)
 
 
 def write_small_creature(root: Path, rig: RigInfo, creature: Creature | None = None) -> None:
