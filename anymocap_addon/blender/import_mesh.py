@@ -47,14 +47,17 @@ def import_file(path: Path) -> None:
         raise BadInputError(f"Blender's importer cannot read it: {detail}", file=path, hint=_EXPORT_AGAIN) from error
 
 
-def import_blend_object(path: Path, name: str) -> None:
-    """Append the objects of a .blend (see snapshot_object) and link them into the current scene.
+def import_blend(path: Path, name: str) -> None:
+    """Append the objects of a .blend and link them into the current scene: all of them, or with `name` the creature
+    that the object of that name belongs to.
 
     Raises:
         BadInputError: the file is missing or broken, or holds no object called `name`.
     """
     for obj in append_objects(path, "Choose the creature's object again."):
         bpy.context.scene.collection.objects.link(obj)
+    if not name:
+        return
     if name not in bpy.data.objects:
         raise BadInputError(f"There is no object {name!r}.", file=path, hint=_known_objects())
     keep = {obj.name for obj in object_family(bpy.data.objects[name])}

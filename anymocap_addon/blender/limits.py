@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import bpy
 import numpy as np
 from numpy.typing import NDArray
@@ -16,23 +14,22 @@ from .action_playback import playing
 from .action_slots import action_fcurves
 from .armature_space import orthonormal
 from .pose import capture_euler
+from .rig_adopt import CaptureSkeleton
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Skeleton:
-    """What limits need to know: names, (B,) parents, (B, 4, 4) rest, (B, 3) tips, mirrored bone pairs."""
-
-    bones: tuple[str, ...]
-    parents: NDArray[np.int64]
-    rest: Array
-    tips: Array
-    pairs: list[tuple[int, int]]
+BonePairs = list[tuple[int, int]]
 
 
-def adopted_limits(armature: bpy.types.Object, skeleton: Skeleton, roles: Roles) -> tuple[Array, list[str]]:
-    """(B, 3, 2) limits in radians, and the names of the Actions they come from (none: defaults by role)."""
+def adopted_limits(
+    armature: bpy.types.Object, skeleton: CaptureSkeleton, roles: Roles, pairs: BonePairs
+) -> tuple[Array, list[str]]:
+    """(B, 3, 2) limits in radians, and the names of the Actions they come from (none: defaults by role).
+
+    Args:
+        pairs: bone indices that mirror each other, left first.
+    """
     defaults = default_limits(roles, skeleton.rest, _directions(skeleton))
     actions = [a for a in bpy.data.actions if _moves_bones(a, armature, skeleton.bones)]
     if not actions:
@@ -40,19 +37,19 @@ def adopted_limits(armature: bpy.types.Object, skeleton: Skeleton, roles: Roles)
     ranges = [_range_in(armature, action, skeleton) for action in actions]
     low = np.min([r[0] for r in ranges], axis=0)
     high = np.max([r[1] for r in ranges], axis=0)
-    limits = share_between_sides(seen_limits(low, high, defaults), skeleton.rest, skeleton.pairs)
+    limits = share_between_sides(seen_limits(low, high, defaults), skeleton.rest, pairs)
     limits[0] = 0.0
     return np.clip(limits, -WIDEST, WIDEST), [a.name for a in actions]
 
 
-def spec_limits(spec: RigSpec, skeleton: Skeleton, roles: Roles) -> Array:
+def spec_limits(spec: RigSpec, skeleton: CaptureSkeleton, roles: Roles, pairs: BonePairs) -> Array:
     """(B, 3, 2) limits in radians from rig.json: by bone name, else by stem, else by role.
 
     A stem's limits are written for the left side (+X); the right side takes their mirror image, whose signs follow
     from the two rest matrices.
     """
     limits = default_limits(roles, skeleton.rest, _directions(skeleton))
-    partner = dict(skeleton.pairs) | {right: left for left, right in skeleton.pairs}
+    partner = dict(pairs) | {right: left for left, right in pairs}
     for b, name in enumerate(skeleton.bones):
         if name in spec.limits_deg:
             limits[b] = np.radians(spec.limits_deg[name])
@@ -68,7 +65,7 @@ def spec_limits(spec: RigSpec, skeleton: Skeleton, roles: Roles) -> Array:
     return limits
 
 
-def _directions(skeleton: Skeleton) -> Array:
+def _directions(skeleton: CaptureSkeleton) -> Array:
     """(B, 3) unit vectors from head to tip; a bone without extent keeps its own Y axis."""
     way = skeleton.tips - skeleton.rest[:, :3, 3]
     length = np.linalg.norm(way, axis=1, keepdims=True)
@@ -83,7 +80,7 @@ def _moves_bones(action: bpy.types.Action, armature: bpy.types.Object, bones: tu
     return any(c.data_path.rsplit(".", 1)[0] in known for c in action_fcurves(action, armature))
 
 
-def _range_in(armature: bpy.types.Object, action: bpy.types.Action, skeleton: Skeleton) -> tuple[Array, Array]:
+def _range_in(armature: bpy.types.Object, action: bpy.types.Action, skeleton: CaptureSkeleton) -> tuple[Array, Array]:
     """(B, 3) lowest and highest basis angles of an Action, every frame of it, in the capture hierarchy."""
     scene = bpy.context.scene
     first, last = (round(float(f)) for f in action.frame_range)

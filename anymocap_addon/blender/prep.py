@@ -22,7 +22,7 @@ from ..core.creature import Creature, Prep, save_creature
 from ..core.errors import BadInputError
 from ..core.stage_context import StageContext
 from .compat import save_blend
-from .import_mesh import driving_armature, hidden, import_blend_object, import_file, snapshot_object
+from .import_mesh import driving_armature, hidden, import_blend, import_file, snapshot_object
 from .scene import fresh_scene, world_vertices
 
 PREP_NODE = "anymocap_prep"  # the Empty that carries the similarity
@@ -37,13 +37,12 @@ def run(ctx: StageContext) -> dict[str, Any]:
     Raises:
         BadInputError: no mesh, a broken file, or a creature that cannot be prepared; says what to do.
     """
-    settings = ctx.settings
     creature = _chosen_creature(ctx)
     source = _source(ctx)
     ctx.progress(0, 3, f"importing {source.name}")
     fresh_scene()
-    if source.suffix == ".blend":
-        import_blend_object(source, settings["object"])
+    if source.suffix.lower() == ".blend":
+        import_blend(source, ctx.settings.get("object") or "")
     else:
         import_file(source)
     ctx.progress(1, 3, "size and facing")
@@ -94,8 +93,6 @@ def _source(ctx: StageContext) -> Path:
         snapshot = ctx.paths.static_blend.with_name("source.blend")
         snapshot_object(name, snapshot)
         return snapshot
-    if mesh.lower().endswith(".blend") and not name:
-        raise BadInputError("Which object is the creature?", file=mesh, key="object", hint="Set `object` to its name.")
     return Path(mesh).expanduser() if mesh else ctx.paths.model()
 
 

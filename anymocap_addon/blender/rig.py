@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ..core.atomic import replacing
 from ..core.creature import Creature, save_creature
 from ..core.errors import BadInputError
-from ..core.rig import RigInfo, load_rig_spec, save_rig_info
+from ..core.rig import RigInfo, RigSpec, load_rig_spec, save_rig_info
 from ..core.roles import Bones, Roles, facing_doubt, find_contacts, find_pairs, find_roles
 from ..core.stage_context import StageContext
 from .compat import open_blend, save_blend
-from .limits import Skeleton, adopted_limits, spec_limits
+from .limits import adopted_limits, spec_limits
 from .paint import check_paint, limb_paint, mean_base_colour, paint_mesh
 from .prep import armatures_of, rest_bounds, rest_only
 from .rig_adopt import CaptureSkeleton, adopt, main_armature, mute_constraints
@@ -33,53 +33,63 @@ def run(ctx: StageContext) -> dict[str, Any]:
         BadInputError: nothing was prepped, no armature and no rig.json, or a rig that does not fit; says what to do.
     """
     creature = ctx.load_creature()
-    mode = _mode(ctx)
+    spec = load_rig_spec(ctx.paths.rig_json) if _mode(ctx) == "build" else None
     ctx.progress(0, 4, "opening")
     open_blend(ctx.paths.static_blend)
     meshes = [o for o in bpy.context.scene.objects if o.type == "MESH"]
-    spec = load_rig_spec(ctx.paths.rig_json) if mode == "build" else None
     ctx.progress(1, 4, "building the skin" if spec else "finding the skeleton")
-    if spec is not None:
-        armature, skeleton = build(spec, meshes, ctx.settings.get("weights") or "auto", creature, ctx.paths.rig_json)
-    else:
-        armature = main_armature(meshes, armatures_of(meshes))
-        rest_only(armature)
-        skeleton = adopt(armature, meshes)
+    armature, skeleton = _skeleton(ctx, spec, creature, meshes)
     low, high = rest_bounds(meshes)
     bones = _role_bones(skeleton, low, high)
     roles = find_roles(bones)
-    notes = [note for note in (*skeleton.notes, facing_doubt(bones), _unused(ctx, creature, spec is None)) if note]
     ctx.progress(2, 4, "limits")
-    pairs = bone_pairs(skeleton, roles, float((high - low).max()))
-    limb = Skeleton(skeleton.bones, skeleton.parents, skeleton.rest, skeleton.tips, pairs)
-    if spec is not None:
-        limits, actions = spec_limits(spec, limb, roles), []
-    else:
-        limits, actions = adopted_limits(armature, limb, roles)
-        rest_only(armature)
-        mute_constraints(armature, skeleton.bones)
+    limits, origin = _limits(armature, skeleton, roles, spec, float((high - low).max()))
     rig = rig_info(creature, armature, skeleton, roles, limits, low, high)
     ctx.progress(3, 4, "limb paint")
-    if not creature.paint:
-        notes.append("Limbs and their colours were found and written to creature.json.")
+    notes = [*skeleton.notes, facing_doubt(bones), _unused(ctx, creature, spec is None)]
+    notes += [] if creature.paint else ["Limbs and their colours were found and written to creature.json."]
     creature, painted = _paint(ctx, creature, rig, armature, meshes)
     with replacing(ctx.paths.rigged_blend) as temporary:
         save_blend(temporary)
     save_rig_info(ctx.paths.rig_info, rig)
     ctx.progress(4, 4)
-    for note in notes:
+    for note in filter(None, notes):
         ctx.log(note)
     return {
         "mode": "build" if spec else "adopt",
         "bones": rig.B,
         "joints": rig.J,
         "root": rig.bones[0],
-        "limbs": {name: len(bones) for name, bones in rig.bone_groups.items()},
+        "limbs": {name: len(members) for name, members in rig.bone_groups.items()},
         "painted_faces": painted,
         "contacts": [rig.keypoints[j] for j in rig.contacts],
-        "limits_from": actions or ("rig.json and roles" if spec else "roles"),
-        "notes": notes,
+        "limits_from": origin,
+        "notes": [note for note in notes if note],
     }
+
+
+def _skeleton(
+    ctx: StageContext, spec: RigSpec | None, creature: Creature, meshes: list[bpy.types.Object]
+) -> tuple[bpy.types.Object, CaptureSkeleton]:
+    """Armature and capture skeleton: built from `spec`, or adopted where there is none."""
+    if spec is not None:
+        return build(spec, meshes, ctx.settings.get("weights") or "auto", creature, ctx.paths.rig_json)
+    armature = main_armature(meshes, armatures_of(meshes))
+    rest_only(armature)
+    return armature, adopt(armature, meshes)
+
+
+def _limits(
+    armature: bpy.types.Object, skeleton: CaptureSkeleton, roles: Roles, spec: RigSpec | None, size: float
+) -> tuple[Array, list[str]]:
+    """(B, 3, 2) limits in radians and where they come from. Leaves an adopted armature at rest, free to be posed."""
+    pairs = bone_pairs(skeleton, roles, size)
+    if spec is not None:
+        return spec_limits(spec, skeleton, roles, pairs), ["rig.json", "roles"] if spec.limits_deg else ["roles"]
+    limits, actions = adopted_limits(armature, skeleton, roles, pairs)
+    rest_only(armature)
+    mute_constraints(armature, skeleton.bones)
+    return limits, actions or ["roles"]
 
 
 def _mode(ctx: StageContext) -> str:

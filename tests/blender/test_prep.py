@@ -155,6 +155,8 @@ def test_helpers_lights_and_bone_shapes_are_not_the_creature(tmp_path: Path) -> 
     result = run_prep(tmp_path, "w", tmp_path / "all.blend", object="Wedge")
     assert [m.name for m in meshes()] == ["Hat", "Wedge"] and result["meshes"] == 2
     assert {o.type for o in bpy.context.scene.objects} == {"MESH", "ARMATURE", "EMPTY"}
+    run_prep(tmp_path, "all", tmp_path / "all.blend")  # no object named: all that an armature moves
+    assert [m.name for m in meshes()] == ["Hat", "Wedge"]
 
 
 @pytest.mark.needs_assets
