@@ -22,6 +22,28 @@ def scene_fps(scene: bpy.types.Scene) -> float:
     return float(scene.render.fps / scene.render.fps_base)
 
 
+def find_action(name: str, armature: bpy.types.Object) -> bpy.types.Action:
+    """The Action of that name; else the only one that importers would make of it: "Walk" finds "Rig|Walk" (FBX, packs)
+    and "Walk_rig" (glTF before 4.4), in any case.
+
+    Raises:
+        BadInputError: there is none, or several fit.
+    """
+    if name in bpy.data.actions:
+        return bpy.data.actions[name]
+    wanted, suffix = name.casefold(), f"_{armature.name}".casefold()
+    fitting = []
+    for action in bpy.data.actions:
+        plain = action.name.casefold()
+        if wanted in (plain, plain.split("|")[-1], plain.removesuffix(suffix)):
+            fitting.append(action)
+    if len(fitting) == 1:
+        return fitting[0]
+    known = ", ".join(sorted(a.name for a in fitting or bpy.data.actions)) or "none"
+    what = f"Several Actions fit {name!r}." if fitting else f"There is no Action called {name!r}."
+    raise BadInputError(what, hint=f"Actions here: {known}.")
+
+
 @contextmanager
 def playing(armature: bpy.types.Object, action: bpy.types.Action) -> Iterator[None]:
     """`action` alone drives the armature from its rest pose; Action, NLA, modes, pose and frame come back at

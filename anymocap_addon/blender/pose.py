@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..core.errors import BadInputError
 from ..core.kinematics import Skeleton, continuous_euler, matrix_to_euler, matrix_to_quaternion
 from ..core.rig import RigInfo
-from .action_playback import playing, scene_fps
+from .action_playback import find_action, playing, scene_fps
 from .armature_space import Similarity, capture_bone, orthonormal, prep_similarity, read_pose
 
 Array = NDArray[np.float64]
@@ -172,10 +172,7 @@ def sample_action(
         BadInputError: there is no such Action, or it has no keys for this armature's bones.
     """
     scene = bpy.context.scene
-    action = bpy.data.actions.get(action_name)
-    if action is None:
-        known = ", ".join(sorted(a.name for a in bpy.data.actions)) or "none"
-        raise BadInputError(f"There is no Action called {action_name!r}.", hint=f"Actions here: {known}.")
+    action = find_action(action_name, armature)
     similarity = prep_similarity(rig, armature)
     first, last = (float(f) for f in action.frame_range)
     steps = np.arange(frames) * (scene_fps(scene) / fps)
