@@ -39,7 +39,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     load = lru_cache(CACHED_FRAMES)(lambda index: _load(files[index], layout))
     preset = faults.preset
     with encoder(
-        paths.clip, faults.size, truth.fps, crf=preset.crf, bitrate_kbps=preset.bitrate_kbps, preset="medium"
+        paths.clip, faults.size, truth.fps, crf=preset.crf, bitrate_kbps=preset.bitrate_kbps, preset="veryfast"
     ) as out:
         previous = _lagged(load, 0, len(files), faults, layout)
         for index in range(len(files)):

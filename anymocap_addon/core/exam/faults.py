@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -112,6 +113,12 @@ def late_front(before: Picture, after: Picture, part: float, layout: Layout, sid
     return mixed
 
 
+@lru_cache(1)
+def _noise(shape: tuple[int, ...], strength: float, seed: int) -> Float:
+    field = np.random.default_rng([seed, 77]).standard_normal(shape, np.float32)
+    return np.asarray(field * np.float32(strength), np.float32)
+
+
 def spoil(frame: Picture, previous: Picture, faults: Faults, index: int) -> Picture:
     """One frame with all faults but lag and compression.
 
@@ -130,7 +137,8 @@ def spoil(frame: Picture, previous: Picture, faults: Faults, index: int) -> Pict
     if not (preset.noise or preset.gain):
         return picture
     values = np.asarray(cv2.transform(picture.astype(np.float32), faults.colour), np.float32)
+    # One field of noise a clip, laid on at another place every frame: drawing it anew costs more than all the rest.
     rng = np.random.default_rng([faults.seed, index])
-    values += rng.standard_normal(values.shape, np.float32) * np.float32(preset.noise)
+    values += np.roll(_noise(values.shape, preset.noise, faults.seed), rng.integers(values.size))
     spoilt: Picture = np.clip(np.rint(values), 0, 255).astype(np.uint8)
     return spoilt
