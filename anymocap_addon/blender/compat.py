@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..core.errors import BadInputError
+from ..core.errors import AnyMoCapError, BadInputError
 
 
 def call_operator(operator: Any, **keywords: Any) -> set[str]:
@@ -63,12 +63,19 @@ def open_blend(path: Path) -> None:
 
 
 def save_blend(path: Path) -> None:
-    """Save the open data as a compressed .blend at `path` without changing which file is the current one."""
-    bpy.ops.wm.save_as_mainfile(
-        filepath=str(path), compress=True, copy=True, check_existing=False, relative_remap=False
-    )
+    """Save the open data as a compressed .blend at `path` without changing which file is the current one.
 
-
-def relative_path_options() -> set[str]:
-    """Options of a path property that may begin with "//"; Blender before 4.5 has no such option and allows it."""
-    return {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
+    Raises:
+        AnyMoCapError: it cannot be written (disk full, no permission).
+    """
+    try:
+        bpy.ops.wm.save_as_mainfile(
+            filepath=str(path), compress=True, copy=True, check_existing=False, relative_remap=False
+        )
+    except RuntimeError as error:
+        path.with_name(f"{path.name}@").unlink(missing_ok=True)  # what Blender had written so far
+        raise AnyMoCapError(
+            f"Blender could not write the file: {str(error).strip()}",
+            file=path.parent,
+            hint="Free some space, check the folder's permissions, and run the stage again.",
+        ) from error

@@ -164,7 +164,9 @@ def _import_fbx(path: Path) -> None:
             raise BadInputError(
                 "It is not a binary .fbx file.", file=path, hint="Export it as binary FBX (7.1 or later) or as .glb."
             )
-    call_operator(bpy.ops.import_scene.fbx, filepath=str(path))
+    # The importer in Python of Blender 5.0 fails on any file with a lamp; 5.0 also has one in C++.
+    operator = bpy.ops.wm.fbx_import if bpy.app.version >= (5, 0, 0) else bpy.ops.import_scene.fbx
+    call_operator(operator, filepath=str(path))
 
 
 def _import_obj(path: Path) -> None:
