@@ -14,12 +14,13 @@ BACK = (0.63, 0.42, 0.24)
 CREAM = (0.97, 0.91, 0.80)
 SPOT = (0.33, 0.20, 0.12)
 DARK = (0.15, 0.10, 0.08)
-SOCK = (0.36, 0.23, 0.15)
+SOCK = (0.44, 0.29, 0.19)
 NOSE = (0.34, 0.17, 0.15)
 EAR_INSIDE = (0.93, 0.76, 0.65)
 IRIS = (0.93, 0.68, 0.16)
 IRIS_RIM = (0.50, 0.30, 0.06)
 
+_PAW_X = 0.098  # metres from the middle to a paw's
 _DARTS, _SPACING = 3000, 0.047  # spots on the skin: tries, and metres between two
 
 
@@ -101,7 +102,15 @@ def _spots(p: Array, n: Array) -> Array:
 
 def _legs(colour: Array, p: Array, wobble: Array) -> Array:
     colour = _mix(colour, SOCK, ramp(p[:, 2] + 0.02 * wobble, 0.15, 0.05) * 0.85)
+    across = np.abs(np.abs(p[:, 0]) - _PAW_X)  # lines between the four toes, on the paws' fronts
+    lines = ramp(np.minimum(across, np.abs(across - 0.024)), 0.0042, 0.0015)
+    front = np.maximum(_between(p[:, 1], -0.37, -0.315), _between(p[:, 1], 0.225, 0.282))
+    colour = _mix(colour, DARK, lines * front * ramp(p[:, 2], 0.062, 0.045) * 0.9)
     return _mix(colour, DARK, ramp(p[:, 2], 0.012, 0.003) * 0.6)
+
+
+def _between(value: Array, low: float, high: float) -> Array:
+    return ramp(value, low - 0.008, low) * ramp(value, high + 0.008, high)
 
 
 def _head(colour: Array, p: Array, n: Array, wobble: Array) -> Array:

@@ -117,7 +117,7 @@ def _surface_normals(points: Array, body_count: int) -> Array:
     """Normals of the surface that the mesh stands for: decimation can't be seen in the shading."""
     eyes = points[body_count:]
     centre = np.sign(eyes[:, :1]) * np.array([[EYE_CENTRE[0], 0, 0]]) + np.array([[0, *EYE_CENTRE[1:]]])
-    return np.concatenate([gradient(points[:body_count], 8e-3), (eyes - centre) / EYE_RADIUS])
+    return np.concatenate([gradient(points[:body_count], 5e-3), (eyes - centre) / EYE_RADIUS])
 
 
 def _unwrap(creature: bpy.types.Object) -> None:
