@@ -57,7 +57,7 @@ def local_basis(
         skeleton: Skeleton.of(rig), when the caller has it at hand.
 
     Raises:
-        BadInputError: see prep_similarity; also a connected bone that would have to move.
+        BadInputError: see prep_similarity and _moves.
     """
     pose = (skeleton or Skeleton.of(rig)).forward(trans, root_R, euler)
     wanted = prep_similarity(rig, armature).poses_to_armature(np.asarray(pose.R), np.asarray(pose.p))
@@ -74,11 +74,6 @@ def local_basis(
         b = index[bone.name]
         desired = matrices[bone.name] = wanted[:, b]
         moves = _moves(rig, bone, b)
-        if moves and bone.use_connect and bone.parent is not None:
-            raise BadInputError(
-                f"Bone '{bone.name}' of armature '{armature.name}' has to move but is connected to its parent.",
-                hint="In Edit Mode clear Relations > Connected of this bone.",
-            )
         basis_R = orthonormal(np.swapaxes(rotscale, -1, -2) @ desired[:, :3, :3])
         location = np.zeros((len(trans), 3))
         if moves:
@@ -126,12 +121,20 @@ def _chain(rig: RigInfo, armature: bpy.types.Object) -> list[bpy.types.Bone]:
 
 
 def _moves(rig: RigInfo, bone: bpy.types.Bone, b: int) -> bool:
-    """True for the root and for bones whose nearest captured ancestor in the armature isn't their capture parent."""
-    if rig.parents[b] < 0:
-        return True
+    """True for the root and for bones whose nearest captured ancestor in the armature isn't their capture parent.
+
+    Raises:
+        BadInputError: it is, but connected to its parent, so that Blender ignores its location.
+    """
     captured = set(rig.bones)
     above = next((p.name for p in bone.parent_recursive if p.name in captured), None)
-    return above != rig.bones[rig.parents[b]]
+    moves = rig.parents[b] < 0 or above != rig.bones[rig.parents[b]]
+    if moves and bone.use_connect and bone.parent is not None:
+        raise BadInputError(
+            f"Bone {bone.name!r} has to move but is connected to its parent {bone.parent.name!r}.",
+            hint="In Edit Mode clear Relations > Connected of this bone.",
+        )
+    return bool(moves)
 
 
 def _parent_transform(bone: bpy.types.Bone, matrices: dict[str, Array]) -> tuple[Array, Array]:

@@ -200,6 +200,13 @@ def test_a_foreign_armature_and_a_connected_root_are_refused(armature):
     bpy.ops.object.mode_set(mode="OBJECT")
     with pytest.raises(BadInputError, match="rest pose"):
         apply_motion(other, rig, motion_of(rig), "wave")
+    inner = rig_of(armature, "b1")
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    armature.data.edit_bones["b1"].use_connect = True
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with pytest.raises(BadInputError, match="connected to its parent 'b0'"):
+        apply_motion(armature, inner, motion_of(inner), "wave")
     armature.data.bones["b2"].name = "renamed"
     with pytest.raises(BadInputError, match="no bone 'b2'"):
         apply_motion(armature, rig, motion_of(rig), "wave")
