@@ -14,14 +14,14 @@ def start_gpu() -> None:
     """Make gpu.types.GPUOffScreen and shaders usable.
 
     In the background Blender makes its drawing context at the first render, so a 32 x 32 Workbench frame of an empty
-    scene is rendered and thrown away. Software OpenGL draws on one thread: the shards are the parallel part.
+    scene is rendered and thrown away. Software OpenGL is kept to one thread: the shards are the parallel part.
 
     Raises:
         AnyMoCapError: the machine has no OpenGL at all.
     """
     if not bpy.app.background:
         return
-    os.environ.setdefault("LP_NUM_THREADS", "1")
+    one_thread()
     if not _works():
         _render_once()
     if not _works():
@@ -29,6 +29,11 @@ def start_gpu() -> None:
             "Blender could not start its drawing (no OpenGL on this machine).",
             hint="On a server install the software renderer: libegl1 and libgl1-mesa-dri.",
         )
+
+
+def one_thread() -> None:
+    """Keep software OpenGL to one thread; only before this process's first drawing."""
+    os.environ.setdefault("LP_NUM_THREADS", "1")
 
 
 def _works() -> bool:

@@ -18,6 +18,7 @@ from ..core.errors import AnyMoCapError
 from ..core.layout import Layout, OrthoCamera
 from .compat import set_image_output
 from .draw import PosedMeshes
+from .gpu_start import one_thread
 from .scene import PAINT
 
 STUDIO_LIGHT = "paint.sl"  # bundled with Blender: the brightest even one
@@ -80,6 +81,7 @@ class TwoViewRenderer:
     """Renders the posed creature as the layout's two-view frame. Use it in a `with` block: it owns a temporary file."""
 
     def __init__(self, meshes: PosedMeshes, layout: Layout, samples: str = "FXAA") -> None:
+        one_thread()
         self._meshes, self._layout = meshes, layout
         self._scene = bpy.context.scene
         use_workbench(self._scene, samples)
