@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ class Detections:
         fps: nominal frame rate of the clip; pts: (T,) presentation times, seconds.
         calib: (2, 3) affine from clip pixels to layout pixels.
         video: path of the clip.
+        notes: how the clip was aligned, lost frames, warnings and the sync figures.
     """
 
     names: tuple[str, ...]
@@ -33,6 +36,7 @@ class Detections:
     pts: NDArray[np.float64]
     calib: NDArray[np.float64]
     video: str = ""
+    notes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def T(self) -> int:
@@ -54,6 +58,7 @@ def load_detections(path: Path | str) -> Detections:
         names=tuple(str(name) for name in arrays["names"]),
         fps=float(arrays["fps"]),
         video=str(arrays["video"]) if "video" in arrays else "",
+        notes=json.loads(str(arrays["notes"])) if "notes" in arrays else {},
         **{key: arrays[key].astype(float) for key in _FLOATS},
     )
 
@@ -67,6 +72,7 @@ def save_detections(path: Path | str, detections: Detections) -> None:
             "names": np.array(detections.names, str),
             "fps": np.array(float(detections.fps)),
             "video": np.array(detections.video),
+            "notes": np.array(json.dumps(detections.notes)),
             **{key: np.asarray(getattr(detections, key), float) for key in _FLOATS},
         },
     )

@@ -172,7 +172,7 @@ EXAM = Stage(
         Setting("frames", "integer", 0, "number of frames, 0 = as the motion needs", minimum=0, maximum=10000),
         Setting("fps", "number", 24.0, "frame rate of the clip", "1/s", 1.0, 240.0),
         SEED,
-        Setting("faults", "text", "none", "faults of generated video", choices=("none", "typical", "hard")),
+        Setting("faults", "text", "typical", "faults of generated video", choices=("none", "typical", "hard")),
         Setting("lag_frames", "number", 0.0, "the front view lags by this", "frames", -24.0, 24.0),
     ),
     inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info, paths.ref_png],

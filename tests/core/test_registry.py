@@ -90,7 +90,7 @@ def test_options_arrive_as_the_types_of_their_settings():
     given = stage_settings(stage, parser.parse_args("exam --clip w --fps 12 --lag-frames -1.5 --seed 3".split()))
     values = stage.check(given)
     assert (values["fps"], values["lag_frames"], values["seed"]) == (12.0, -1.5, 3)
-    assert isinstance(values["fps"], float) and values["faults"] == "none"
+    assert isinstance(values["fps"], float) and values["faults"] == "typical"
     fit = REGISTRY["fit"]
     given = stage_settings(fit, parser.parse_args("fit --clip w --no-plants".split()))
     assert given == {"clip": "w", "plants": False}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterator
@@ -14,10 +13,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..detections import Detections
+from ..detections import Detections, save_detections
 from ..errors import BadInputError
 from ..fit.sync import SyncFigures, sync_figures
-from ..formats import write_npz_file
 from ..layout import Layout
 from ..reader.reading import Reader, Reading
 from ..rig import RigInfo
@@ -38,8 +36,8 @@ READING_SHARE = 0.7
 def run(ctx: StageContext) -> dict[str, Any]:
     """Read the keypoints of one clip.
 
-    Writes clips/<clip>/det.npz and overlay.mp4. det.npz also carries "notes": a JSON text with the alignment
-    (method, correlation, warnings), lost frames and the sync figures.
+    Writes clips/<clip>/det.npz and overlay.mp4. det.npz's notes hold the alignment (method,
+    correlation, warnings), lost frames and the sync figures.
 
     Raises:
         BadInputError: the clip cannot be read or has fewer than three frames; ref.png is missing; the reader knows
@@ -60,8 +58,11 @@ def run(ctx: StageContext) -> dict[str, Any]:
         detections.front_uv[..., 1], detections.side_uv[..., 1],
         detections.front_conf, detections.side_conf, rig.contacts, rig.pairs,
     )  # fmt: skip
-    notes = _notes(clip, alignment, warnings, timing, figures)
-    _save(ctx, detections, notes)
+    detections.notes = notes = _notes(clip, alignment, warnings, timing, figures)
+    save_detections(_paths(ctx).det, detections)
+    for name, value in notes["sync"].items():
+        if value is not None:
+            ctx.metric(name, value)
     _draw_overlay(ctx, detections, alignment, layout, joint_links(rig), threads)
     return {"det": str(_paths(ctx).det), "overlay": str(_paths(ctx).overlay), "frames": detections.T, **notes}
 
@@ -192,20 +193,6 @@ def _notes(
             "lag_frames": figures.lag_frames,
         },
     }
-
-
-def _save(ctx: StageContext, detections: Detections, notes: dict[str, Any]) -> None:
-    """det.npz with the notes as one more array, which readers of the format may ignore."""
-    arrays = {name: np.asarray(getattr(detections, name), float) for name in (*_ARRAYS, "pts", "calib", "fps")}
-    text = {
-        "names": np.array(detections.names, str),
-        "video": np.array(detections.video),
-        "notes": np.array(json.dumps(notes)),
-    }
-    write_npz_file(_paths(ctx).det, "det", {**arrays, **text})
-    for name, value in notes["sync"].items():
-        if value is not None:
-            ctx.metric(name, value)
 
 
 def _draw_overlay(
