@@ -162,7 +162,7 @@ def _clip_warnings(clip: Clip, timing: Timing) -> list[str]:
 def _detections(
     ctx: StageContext, rig: RigInfo, reading: Reading, timing: Timing, alignment: Alignment, video: Path
 ) -> Detections:
-    arrays = {name: np.asarray(getattr(reading, name), float) for name in _ARRAYS}
+    arrays: dict[str, Any] = {name: np.asarray(getattr(reading, name), float) for name in _ARRAYS}
     pts = timing.pts
     if timing.variable:
         times = even_times(timing)
