@@ -156,6 +156,17 @@ def _check_gltf(path: Path) -> None:
 def _import_gltf(path: Path) -> None:
     (_check_glb if path.suffix.lower() == ".glb" else _check_gltf)(path)
     call_operator(bpy.ops.import_scene.gltf, filepath=str(path), disable_bone_shape=True, loglevel=50)
+    _plain_action_names()
+
+
+def _plain_action_names() -> None:
+    """Call Actions as the glTF file does: before Blender had slots (4.4) the importer added the armature's name."""
+    armatures = [obj.name for obj in bpy.context.scene.objects if obj.type == "ARMATURE"]
+    for action in bpy.data.actions:
+        for name in armatures:
+            plain = action.name.removesuffix(f"_{name}")
+            if plain and plain != action.name and plain not in bpy.data.actions and not hasattr(action, "slots"):
+                action.name = plain
 
 
 def _import_fbx(path: Path) -> None:
