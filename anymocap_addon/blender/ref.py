@@ -40,7 +40,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     bounds.append(meshes.bounds())
     layout = creature.layout or _framed(ctx, creature, bounds)
     size = check_framing(layout, *bounds[1])
-    with TwoViewRenderer(meshes, layout, samples="16") as renderer:
+    with TwoViewRenderer(meshes, layout, samples="8") as renderer:
         picture = renderer.frame()
     write_png(ctx.paths.ref_png, picture, level=6)
     return {"ref": str(ctx.paths.ref_png), "layout": vars(layout), "creature_px": size}
