@@ -17,12 +17,6 @@ def call_operator(operator: Any, **keywords: Any) -> set[str]:
     return result
 
 
-def eevee_engine_id(scene: bpy.types.Scene) -> str:
-    """The engine id of EEVEE: BLENDER_EEVEE_NEXT from 4.2 to 4.5, BLENDER_EEVEE since 5.0."""
-    engines = scene.render.bl_rna.properties["engine"].enum_items.keys()
-    return "BLENDER_EEVEE_NEXT" if "BLENDER_EEVEE_NEXT" in engines else "BLENDER_EEVEE"
-
-
 def set_image_output(scene: bpy.types.Scene, file_format: str = "PNG", color_mode: str = "RGBA") -> None:
     """Still images of `file_format`; since 5.0 the media type has to be chosen first."""
     settings = scene.render.image_settings

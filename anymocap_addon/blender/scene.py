@@ -28,16 +28,6 @@ class RiggedScene:
     rig: RigInfo
 
 
-@dataclass(frozen=True)
-class MeshArrays:
-    """A mesh in world space: vertices (V, 3) metres, triangles (T, 3) vertex indices, colours (T, 3, 3) sRGB 0..1
-    of each triangle's corners (`legpaint`; mid grey where a mesh has none)."""
-
-    vertices: Array
-    triangles: NDArray[np.int64]
-    colours: Array
-
-
 def fresh_scene() -> bpy.types.Scene:
     """Replace everything in this background process by one empty scene."""
     need_background("An empty scene")
@@ -110,24 +100,6 @@ def world_vertices(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph | None 
         evaluated.to_mesh_clear()
 
 
-def mesh_arrays(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph | None = None) -> MeshArrays:
-    """The evaluated mesh of `obj` with its limb paint, in world space."""
-    evaluated = obj.evaluated_get(depsgraph or bpy.context.evaluated_depsgraph_get())
-    mesh = evaluated.to_mesh()
-    try:
-        mesh.calc_loop_triangles()
-        count = len(mesh.loop_triangles)
-        corners = np.empty(count * 3, np.int32)
-        mesh.loop_triangles.foreach_get("loops", corners)
-        of_corner = np.empty(len(mesh.loops), np.int32)
-        mesh.loops.foreach_get("vertex_index", of_corner)
-        triangles = of_corner[corners].reshape(count, 3).astype(np.int64)
-        colours = _corner_colours(mesh)[corners].reshape(count, 3, 3)
-        return MeshArrays(to_world(obj, _vertices(mesh)), triangles, colours)
-    finally:
-        evaluated.to_mesh_clear()
-
-
 def to_world(obj: bpy.types.Object, points: Array) -> Array:
     """(..., 3) object space to world space."""
     matrix = np.array(obj.matrix_world, dtype=np.float64)
@@ -138,13 +110,3 @@ def _vertices(mesh: bpy.types.Mesh) -> Array:
     points = np.empty(len(mesh.vertices) * 3, np.float32)
     mesh.vertices.foreach_get("co", points)
     return points.reshape(-1, 3).astype(np.float64)
-
-
-def _corner_colours(mesh: bpy.types.Mesh) -> Array:
-    """(L, 3) sRGB of the mesh's corners."""
-    attribute = mesh.color_attributes.get(PAINT)
-    if attribute is None or attribute.domain != "CORNER":
-        return np.full((len(mesh.loops), 3), 0.5)
-    colours = np.empty(len(mesh.loops) * 4, np.float32)
-    attribute.data.foreach_get("color_srgb", colours)
-    return colours.reshape(-1, 4)[:, :3].astype(np.float64)

@@ -10,11 +10,11 @@ import pytest
 
 from anymocap_addon.blender.base_colour import corner_base_colours
 from anymocap_addon.blender.paint import OPACITY, detailed_copies, face_groups, mean_base_colour, paint_mesh
-from anymocap_addon.blender.scene import PAINT, fresh_scene, mesh_arrays, open_rigged
+from anymocap_addon.blender.scene import PAINT, fresh_scene, open_rigged
 from anymocap_addon.core.creature import PaintGroup, load_creature
 from anymocap_addon.core.palette import linear_to_srgb
 
-from .stage_runs import context, run_prep, run_rig
+from .stage_runs import context, mesh_arrays, run_prep, run_rig
 
 RED = PaintGroup("front", "red", (1.0, 0.0, 0.0), ("front",))
 
