@@ -73,3 +73,10 @@ def save_blend(path: Path) -> None:
             file=path.parent,
             hint="Free some space, check the folder's permissions, and run the stage again.",
         ) from error
+
+
+def relative_path_options() -> set[str]:
+    """Options of a path property that may begin with "//" (used by ops/); before Blender 4.5 there is no such option
+    and every path may.
+    """
+    return {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
