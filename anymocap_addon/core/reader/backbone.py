@@ -37,7 +37,7 @@ class Backbone:
 
 
 BACKBONES: dict[str, Backbone] = {
-    "unet": Backbone("unet", stride=4, multiple=16, make=UNet, rate=2e-3, matrix_rate=0.02),
+    "unet": Backbone("unet", stride=4, multiple=16, make=UNet, rate=2e-3, matrix_rate=0.05),
 }
 
 

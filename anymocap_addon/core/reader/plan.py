@@ -22,9 +22,9 @@ class Phase:
 
 # Small frames first: a step there costs a third, and what it learns carries over.
 PRESETS: dict[str, tuple[Phase, ...]] = {
-    "quick": (Phase(256, 260), Phase(384, 90)),
-    "default": (Phase(256, 560), Phase(384, 320)),
-    "long": (Phase(256, 1200), Phase(384, 1000)),
+    "quick": (Phase(256, 400), Phase(384, 120)),
+    "default": (Phase(256, 650), Phase(384, 480)),
+    "long": (Phase(256, 1500), Phase(384, 1600)),
 }
 
 
