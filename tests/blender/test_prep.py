@@ -183,6 +183,17 @@ def test_actions_play_as_they_did_in_the_file(tmp_path: Path, assets_dir: Path) 
     assert np.abs(plain[1] - plain[0]).max() > 1  # the Walk moves
 
 
+@pytest.mark.needs_assets
+def test_meshes_parented_to_bones_stay_where_the_file_puts_them(tmp_path: Path, assets_dir: Path) -> None:
+    """The importer's default guess of bone rolls moved the robot's legs away from its feet."""
+    run_prep(tmp_path, "robot", assets_dir / "creatures" / "RobotExpressive.glb")
+    points = {o.name: np.array([o.matrix_world @ v.co for v in o.data.vertices]) for o in meshes()}
+    for side in "LR":
+        lower_leg, foot = points[f"LowerLeg.{side}"], points[f"Foot.{side}"]
+        assert lower_leg[:, 2].min() < foot[:, 2].max(), side
+        assert abs(lower_leg[:, :2].mean(0) - foot[:, :2].mean(0)).max() < 0.1, side
+
+
 def test_a_mirror_modifier_is_part_of_the_creature(tmp_path: Path) -> None:
     fresh_scene()
     half = add_mesh("Half", [(x, y + 0.5, z) for x, y, z in WEDGE])
