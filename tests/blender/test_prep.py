@@ -191,7 +191,6 @@ def test_meshes_parented_to_bones_stay_where_the_file_puts_them(tmp_path: Path, 
     for side in "LR":
         lower_leg, foot = points[f"LowerLeg.{side}"], points[f"Foot.{side}"]
         assert lower_leg[:, 2].min() < foot[:, 2].max(), side
-        assert abs(lower_leg[:, :2].mean(0) - foot[:, :2].mean(0)).max() < 0.1, side
 
 
 def test_a_mirror_modifier_is_part_of_the_creature(tmp_path: Path) -> None:
