@@ -7,7 +7,6 @@ import os
 import subprocess
 from pathlib import Path
 
-
 _ON_WINDOWS = os.name == "nt"
 _HAS_PROC = Path("/proc/self/stat").exists()
 

@@ -82,6 +82,7 @@ class StageRun:
         self.job: JobFolder | None = None
         self._pool, self._force, self._here, self._role = pool, force, here, role
         self._cancelled = False
+        self._key = (paths.root, paths.name, stage.name, self.item)
         self._events = self._run()
 
     def __iter__(self) -> Iterator[Event | None]:
@@ -133,7 +134,8 @@ class StageRun:
     def _check_not_running(self, former: StageRecord | None) -> None:
         if former is None or former.outcome != "running" or not process_alive(former.pid):
             return
-        if former.pid == os.getpid() and not self._job_runs_here():
+        at_work = _RUNNING.get(self._key)
+        if former.pid == os.getpid() and (at_work is None or at_work._role == self._role == "interactive"):
             return
         raise AnyMoCapError(
             f"{self.stage.name} is already running (process {former.pid}).",
@@ -151,9 +153,6 @@ class StageRun:
                     file=path,
                     hint="Choose another name, or use --force.",
                 )
-
-    def _job_runs_here(self) -> bool:
-        return (self.paths.root, self.stage.name, self.item) in _RUNNING
 
     def _forget_other_partial(self, former: StageRecord | None) -> None:
         """Unfinished work is resumed only when it was for the same inputs and settings."""
@@ -187,7 +186,7 @@ class StageRun:
         save_record(self.paths, record)
         details = {"item": self.item, "settings": self.settings, "project": str(self.paths.root)}
         self.job = JobFolder.create(self.paths, self.stage.name, details)
-        _RUNNING.add((self.paths.root, self.stage.name, self.item))
+        _RUNNING[self._key] = self
         return record
 
     def _steps(self, record: StageRecord) -> Iterator[Event | None]:
@@ -275,13 +274,14 @@ class StageRun:
         self._end(record)
 
     def _end(self, record: StageRecord) -> None:
-        _RUNNING.discard((self.paths.root, self.stage.name, self.item))
-        save_record(self.paths, record)
+        if _RUNNING.get(self._key) is self:  # else a newer request has superseded this one, and the record is its
+            del _RUNNING[self._key]
+            save_record(self.paths, record)
         if self.job is not None:
             self.job.update(state=record.outcome)
 
 
-_RUNNING: set[tuple[Path, str, str | None]] = set()
+_RUNNING: dict[tuple[Path, str, str, str | None], StageRun] = {}
 
 
 def run_stage(paths: CreaturePaths, name: str, settings: dict[str, Any], *, pool: Pool, **options: Any) -> StageRun:

@@ -211,4 +211,4 @@ class StepRun:
             if part.last is None:
                 part.process.kill()
             else:
-                self._pool.give_back(part.process, self._role)
+                self._pool.give_back(part.process)

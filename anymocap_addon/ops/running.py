@@ -40,14 +40,15 @@ class StageHost:
     def __init__(self) -> None:
         self.pool = Pool()
         self.stages: list[RunningStage] = []
+        self.timer = self._tick  # one object: Blender knows a timer by its identity, and a method is new at each look
 
     def start(self, run: StageRun) -> RunningStage:
         """Let the timer step a run."""
         stage = RunningStage(run)
         self.stages = [other for other in self.stages if not other.ended] + [stage]
-        if not bpy.app.timers.is_registered(self._tick):
+        if not bpy.app.timers.is_registered(self.timer):
             # persistent: loading a .blend leaves the stages running
-            bpy.app.timers.register(self._tick, first_interval=0.0, persistent=True)
+            bpy.app.timers.register(self.timer, first_interval=0.0, persistent=True)
         return stage
 
     def _tick(self) -> float | None:
@@ -58,8 +59,8 @@ class StageHost:
 
     def close(self) -> None:
         """End everything; the stages stay resumable."""
-        if bpy.app.timers.is_registered(self._tick):
-            bpy.app.timers.unregister(self._tick)
+        if bpy.app.timers.is_registered(self.timer):
+            bpy.app.timers.unregister(self.timer)
         for stage in self.stages:
             stage.run.close()
         self.stages.clear()

@@ -5,14 +5,19 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
 import pytest
+from tiny_stages import TINY
 
 import anymocap_addon
+from anymocap_addon.core.project import Project
+from anymocap_addon.jobs.alive import process_alive
 from anymocap_addon.jobs.registry import REGISTRY
+from anymocap_addon.jobs.stage_run import StageRun
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "cv2", "transformers", "fal_client", "httpx")
@@ -99,3 +104,30 @@ def test_an_enabled_add_on_has_loaded_nothing_heavy():
     ended = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert "HEAVY []" in ended.stdout and "False False" in ended.stdout
+
+
+def test_the_timer_steps_a_stage_without_blocking_and_disabling_ends_it(scene_creature):
+    """Timers do not fire in a Blender without a window, so the test calls what the timer calls."""
+    running = sys.modules["anymocap_addon.ops.running"].HOST
+    paths = Project(scene_creature).creature("c")
+    quick = running.start(StageRun(paths, TINY["slow"], {"seconds": 0.5}, pool=running.pool, registry=TINY))
+    assert bpy.app.timers.is_registered(running.timer)
+    longest, wait = 0.0, 0.0
+    while wait is not None:
+        began = time.monotonic()
+        wait = running.timer()
+        longest = max(longest, time.monotonic() - began)
+        time.sleep(0.02)
+    assert quick.ended and quick.error is None and quick.progress is not None
+    assert longest < 0.5, "a tick froze the window"
+    bad = running.start(StageRun(paths, TINY["misbehave"], {"how": "bad_input"}, pool=running.pool, registry=TINY))
+    while running.timer() is not None:
+        time.sleep(0.02)
+    assert "The thing is bent." in str(bad.error)
+    endless = running.start(StageRun(paths, TINY["slow"], {"seconds": 600.0}, pool=running.pool, registry=TINY))
+    while endless.progress is None:
+        running.timer()
+        time.sleep(0.02)
+    pid = endless.run.job.read()["processes"][0]["pid"]
+    running.close()
+    assert not process_alive(pid) and not bpy.app.timers.is_registered(running.timer)

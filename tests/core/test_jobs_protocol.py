@@ -15,6 +15,7 @@ from tiny_stages import TINY
 
 from anymocap_addon.core.errors import AnyMoCapError, BadInputError, CancelledError
 from anymocap_addon.core.project import CreaturePaths, Project
+from anymocap_addon.core.stage_record import load_record
 from anymocap_addon.jobs.alive import process_alive
 from anymocap_addon.jobs.events import EventTail, EventWriter
 from anymocap_addon.jobs.pool import Pool
@@ -249,6 +250,29 @@ def test_a_newer_interactive_request_supersedes_the_older_one(tmp_path):
     ends = {name: EventTail(tmp_path / f"{name}.jsonl").read()[-1] for name in ("first", "second", "third")}
     assert [ends[name].get("kind") for name in ends] == ["superseded", "superseded", None]
     assert ends["third"]["event"] == "done"
+
+
+def test_a_refit_supersedes_the_one_that_runs_in_the_same_worker(paths, pool):
+    older = StageRun(paths, TINY["slow"], {"seconds": 60.0}, pool=pool, registry=TINY, role="interactive")
+    pid = step_until(older, "hello")["pid"]
+    newer = StageRun(paths, TINY["slow"], {"seconds": 0.1}, pool=pool, registry=TINY, role="interactive")
+    step_until(newer, "hello")
+    finish(newer)
+    with pytest.raises(CancelledError, match="Superseded"):
+        finish(older)
+    assert newer.result.figures["pid"] == pid
+    record = load_record(paths, "slow")
+    assert (record.outcome, record.settings["seconds"]) == ("done", 0.1), "the older one's end came last"
+    assert older.job.read()["state"] == "cancelled"
+
+
+def test_a_stage_that_runs_is_not_started_twice(paths, pool):
+    first = start(paths, pool, "slow", seconds=60.0)
+    step_until(first, "hello")
+    with pytest.raises(AnyMoCapError, match="slow is already running"):
+        finish(start(paths, pool, "slow", seconds=0.1))
+    first.close()
+    finish(start(paths, pool, "slow", seconds=0.1))
 
 
 def test_an_idle_worker_leaves_and_the_next_request_gets_a_new_one(paths):

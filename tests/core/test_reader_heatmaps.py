@@ -9,8 +9,9 @@ import torch
 from anymocap_addon.core.dataset.degradation import Frame
 from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.layout import Layout
-from anymocap_addon.core.reader.backbone import BACKBONES, ReaderNet, backbone
+from anymocap_addon.core.reader.backbone import BACKBONES, backbone
 from anymocap_addon.core.reader.heatmaps import Grid, decode, heatmap_loss, make_grid, probabilities
+from anymocap_addon.core.reader.network import ReaderNet
 
 LAYOUT = Layout()
 
@@ -28,7 +29,7 @@ def test_decoding_gaussians_is_exact_to_a_tenth_of_a_cell() -> None:
     uv = torch.from_numpy(
         np.stack([rng.uniform([40, 40], [380, 680], (64, 2)), rng.uniform([460, 40], [1240, 680], (64, 2))], 1)
     ).repeat_interleave(2, 1)
-    decoded, mass = decode(probabilities(_bells(grid.to_cells(uv), grid).float(), grid), grid)
+    decoded, mass = decode(probabilities(_bells(grid.to_cells(uv), grid).float()), grid)
     error = (decoded - uv).norm(dim=-1) / grid.cell_px
     assert error.max() < 0.1
     assert mass.min() > 0.9
@@ -47,7 +48,7 @@ def test_maps_keep_to_their_own_view() -> None:
     logits = torch.zeros(1, 2, grid.height, grid.width)
     logits[:, 0, 5, -3] = 50.0  # a front joint that the network sees in the side view
     logits[:, 1, 5, 2] = 50.0
-    maps = probabilities(logits, grid)
+    maps = probabilities(logits + grid.mask())
     uv, _ = decode(maps, grid)
     assert uv[0, 0, 0] < LAYOUT.w_front + 20 < uv[0, 1, 0] + 40
     assert maps[0, 0, 5, -3] == 0 and maps[0, 1, 5, 2] == 0
@@ -73,7 +74,7 @@ def test_columns_of_the_other_view_get_no_gradient() -> None:
     grid = make_grid(LAYOUT, backbone("unet"), 256, joints=1)
     logits = torch.zeros(1, 2, grid.height, grid.width, requires_grad=True)
     uv = torch.tensor([[[LAYOUT.w_front + 5.0, 300.0], [LAYOUT.w_front + 5.0, 300.0]]])
-    heatmap_loss(logits, uv, torch.ones(1, 2), grid).backward()
+    heatmap_loss(logits + grid.mask(), uv, torch.ones(1, 2), grid).backward()
     closed = (grid.mask() < 0).expand_as(logits)
     assert logits.grad is not None
     assert logits.grad[closed].abs().max() == 0
@@ -86,9 +87,23 @@ def test_backbones_give_a_map_for_each_joint_and_view(name: str) -> None:
     grid = make_grid(LAYOUT, kind, 96, joints=3)
     network = ReaderNet(kind, 3).eval()
     frames = torch.zeros(1, grid.frame.height, grid.frame.width, 3, dtype=torch.uint8)
-    assert network(frames).shape == (1, 6, grid.height, grid.width)
+    assert network(frames, grid).shape == (1, 6, grid.height, grid.width)
     assert grid.frame.width % kind.multiple == 0 and grid.frame.height % kind.multiple == 0
     assert grid.frame.height >= LAYOUT.height * grid.frame.scale
+
+
+def test_a_vague_map_takes_its_row_from_the_other_view_and_a_sharp_one_keeps_its_own() -> None:
+    kind = backbone("unet")
+    grid = make_grid(LAYOUT, kind, 256, joints=2)
+    network = ReaderNet(kind, 2).eval()
+    truth = torch.tensor([[[200.0, 300.0], [200.0, 300.0], [800.0, 400.0], [800.0, 400.0]]])
+    logits = _bells(grid.to_cells(truth), grid)
+    logits[:, 0] *= 0.01  # the first joint is hidden in the front view
+    with torch.no_grad():
+        tied, _ = decode(probabilities(network._tied(logits + grid.mask())), grid)
+    assert tied[0, 0, 1] == pytest.approx(400, abs=grid.cell_px / 2)
+    assert tied[0, 1, 1] < 350
+    assert tied[0, 2, 1] == pytest.approx(400, abs=grid.cell_px / 10)
 
 
 def test_unknown_backbone_lists_those_that_exist() -> None:

@@ -72,4 +72,5 @@ PER_CLIP = Stage(
     outputs=lambda paths, values: [paths.clip(values["clip"]).det],
     per="clip",
 )
-TINY = Registry((COPY, COUNT, SPEAK, MISBEHAVE, PER_CLIP))
+SLOW = Stage("slow", "Slow", "take so long", (_step("slow"),), (Setting("seconds", "number", 0.1, "how long", "s"),))
+TINY = Registry((COPY, COUNT, SPEAK, MISBEHAVE, PER_CLIP, SLOW))

@@ -57,6 +57,14 @@ def speak(ctx: StageContext) -> dict[str, Any]:
     return {"pid": os.getpid(), "heavy": heavy, "python": sys.executable}
 
 
+def slow(ctx: StageContext) -> dict[str, Any]:
+    end = time.monotonic() + ctx.settings["seconds"]
+    while time.monotonic() < end:
+        ctx.progress(0, 1)
+        time.sleep(0.02)
+    return {"pid": os.getpid()}
+
+
 def misbehave(ctx: StageContext) -> dict[str, Any]:
     return _WAYS[ctx.settings["how"]](ctx) or {}
 
