@@ -85,7 +85,7 @@ RIG = Stage(
     ),
     inputs=lambda paths, _: [paths.static_blend],
     optional_inputs=lambda paths, _: [paths.rig_json],
-    creature_keys=("prep", "paint", "feet", "contacts", "rigid"),
+    creature_keys=("name", "prep", "paint", "feet", "contacts", "rigid"),
     outputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
 )
 
@@ -154,6 +154,7 @@ TRAIN = Stage(
         SEED,
     ),
     inputs=lambda paths, _: [paths.dataset_sheet],
+    creature_keys=("layout",),
     outputs=lambda paths, _: [paths.reader_pt],
 )
 
@@ -215,7 +216,7 @@ FIT = Stage(
         Setting("device", "text", "cpu", "where to fit", choices=("cpu", "cuda"), portable=True),
     ),
     inputs=lambda paths, values: [_clip(paths, values).det, paths.rig_info],
-    creature_keys=("layout", "start_pose"),
+    creature_keys=("layout", "start_pose", "fix_front_swaps"),
     outputs=lambda paths, values: [_clip(paths, values).motion],
     per="clip",
 )
