@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,8 @@ PER_CLIP = Stage(
 )
 SLOW = Stage("slow", "Slow", "take so long", (_step("slow"),), (Setting("seconds", "number", 0.1, "how long", "s"),))
 TINY = Registry((COPY, COUNT, SPEAK, MISBEHAVE, PER_CLIP, SLOW))
+
+
+def in_blender(stage: Stage) -> Stage:
+    """The same stage with its steps in a background Blender."""
+    return replace(stage, steps=tuple(replace(step, where="blender") for step in stage.steps))
