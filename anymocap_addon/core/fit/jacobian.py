@@ -20,7 +20,8 @@ def euler_axes(model: FitModel, state: State, pose: Pose) -> Tensor:
     frame = pose.R[:, parents] @ model.skeleton.rel_R
     angle = state.euler[..., 2:3]
     about_y = frame[..., 1] * angle.cos() - frame[..., 0] * angle.sin()
-    return torch.stack([pose.R[..., 0], about_y, frame[..., 2]], -2)
+    axes: Tensor = torch.stack([pose.R[..., 0], about_y, frame[..., 2]], -2)
+    return axes
 
 
 class JointJacobian:
@@ -43,7 +44,7 @@ class JointJacobian:
     def __call__(self, state: State, pose: Pose) -> Tensor:
         """(T, 3 J, D) in metres a metre and metres a radian; rows are joint-major, x y z."""
         frames = len(state.trans)
-        jacobian = pose.joints.new_zeros(frames, self.rows, self.model.unknowns)
+        jacobian: Tensor = pose.joints.new_zeros(frames, self.rows, self.model.unknowns)
         for axis in range(3):
             jacobian[:, axis::3, axis] = 1.0
         arm = pose.joints - pose.p[:, :1]

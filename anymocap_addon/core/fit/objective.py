@@ -4,7 +4,7 @@
                                                                     scale of the step, k its multiple a reading
           + sum_j acc_j |x(t+1) - 2 x(t) + x(t-1)|^2 / m^2          keypoint acceleration, px
           + vel (sum |e(t+1) - e(t)|^2 + |R(t+1) - R(t)|_F^2 / 2)   angular velocity; R is the root's
-          + rest sum |e|^2                                          pull to rest
+          + rest sum |e - rest_pose|^2                              pull to rest
           + ground sum min(z, 0)^2 / m^2                            contacts stay above the ground
           + sum plants                                              below
     + limit sum (what e is beyond its limits)^2                     only while solving: the end clips
@@ -45,13 +45,17 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights of the loss; px^2 and radians^2. `acceleration` is one number or one a joint (J,)."""
+    """Weights of the loss; px^2 and radians^2.
+
+    `acceleration` is one number or one a joint (J,); `rest_pose` (B, 3) radians, or None for all zero.
+    """
 
     acceleration: Tensor
     angular_velocity: float
     rest: float
     ground: float
     limit: float = 2000.0
+    rest_pose: Tensor | None = None
     anchors: Anchors | None = None
     steps: Steps | None = None
 
@@ -110,8 +114,13 @@ class Objective:
         turn = state.euler[1:, 1:] - state.euler[:-1, 1:]
         root = state.root_R[1:] - state.root_R[:-1]
         moving = (turn * turn).sum() + 0.5 * (root * root).sum()
-        bent = state.euler[:, 1:]
+        bent = self._bent(state)
         return self.weights.angular_velocity * moving + self.weights.rest * (bent * bent).sum()
+
+    def _bent(self, state: State) -> Tensor:
+        """(T, B-1, 3) angles away from the rest pose."""
+        rest = self.weights.rest_pose
+        return state.euler[:, 1:] if rest is None else state.euler[:, 1:] - rest[1:]
 
     def _ground(self, joints: Tensor) -> Tensor:
         below = (joints[:, self.model.contacts, 2] / self.model.m_per_px).clamp(max=0)
@@ -200,7 +209,7 @@ class Objective:
         )
         system.gradient[1:] += weights.angular_velocity * speed
         system.gradient[:-1] -= weights.angular_velocity * speed
-        bent = state.euler[:, 1:].reshape(frames, -1)
+        bent = self._bent(state).reshape(frames, -1)
         beyond = at.beyond[:, 1:].reshape(frames, -1)
         system.gradient[:, 6:] += weights.rest * bent + weights.limit * beyond
         diagonal = system.here.diagonal(dim1=-2, dim2=-1)

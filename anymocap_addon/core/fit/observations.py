@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -16,27 +16,35 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ErrorModel:
-    """What a confidence is worth: error_px = high * (low / high) ** confidence, geometric between both ends.
+    """What a confidence is worth.
 
-    A reading of expected error e gets the weight (reference / e)^2 and the robust scale e / reference, so that what
-    counts as an outlier grows with what is expected. `reference_px` is the error at which weight and scale are 1.
+    The reader's confidence is the chance of an error below `hit_px`. Its errors are near log-logistic, where that
+    chance is 1 / (1 + (e / hit)^(1/spread)) with median e, so the expected (median) error is
 
-    Attributes:
-        low_px, high_px: expected error at confidence 1 and at confidence 0.
+        e = hit_px * ((1 - c) / c) ^ spread,  within [least_px, most_px].
+
+    A reading gets the weight (reference / e)^2 and the robust scale e / reference, so that what counts as an outlier
+    grows with what is expected. At `reference_px` weight and scale are 1.
     """
 
-    low_px: float = 3.0
-    high_px: float = 20.0
-    reference_px: float = 3.0
+    hit_px: float = 10.0
+    spread: float = 0.4
+    least_px: float = 2.0
+    most_px: float = 40.0
+    reference_px: float = 4.25
 
     def expected_px(self, confidence: Array) -> Array:
         """Expected error of a reading of that confidence, px."""
-        return np.asarray(self.high_px * (self.low_px / self.high_px) ** np.clip(confidence, 0, 1))
+        chance = np.clip(confidence, 1e-6, 1 - 1e-6)
+        error = self.hit_px * ((1 - chance) / chance) ** self.spread
+        return np.asarray(np.clip(error, self.least_px, self.most_px))
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
     """Readings in metres, all (T, J) tensors.
+
+    Constant offsets of the reader are taken out with `without`.
 
     Attributes:
         x, y: from the front and from the side. z_front, z_side: heights by each view's row.
@@ -52,6 +60,16 @@ class Observations:
     weight_side: Tensor
     scale_front: Tensor
     scale_side: Tensor
+
+    def without(self, front: Tensor, side: Tensor) -> Observations:
+        """The readings less an offset (J, 2) metres of each view: front (x, z) and side (y, z)."""
+        return replace(
+            self,
+            x=self.x - front[:, 0],
+            z_front=self.z_front - front[:, 1],
+            y=self.y - side[:, 0],
+            z_side=self.z_side - side[:, 1],
+        )
 
 
 def observations(

@@ -1,0 +1,141 @@
+"""When is a foot planted, and how does the ground move under it?
+
+On an on-the-spot clip the ground has a velocity of its own: planted feet ride backwards together. Contacts and ground
+velocity depend on each other, and a slow gait's stance looks like the turning point of its swing, so both are
+estimated jointly from the fitted tracks:
+
+1. A foot's floor is a low quantile of its height (a contact keypoint may be an ankle); frames near it are low.
+2. Ground velocity g: every low frame of every foot votes with its horizontal velocity; g is the mode of the Gaussian
+   kernel density of the votes, found by mean shift. That is expectation maximisation over "this frame rides with the
+   ground" with one shared velocity: feet that agree win, a foot that only passes through g votes once or twice.
+3. Contacts by hysteresis: a core (low, slow over the ground, slow upwards) of a few frames starts a plant, a wider
+   threshold extends it to both sides, because near touch-down and lift-off a smoothed track is never quite still.
+
+Speeds are in body lengths a second and heights in body lengths, so one set of constants serves all creatures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ContactRules:
+    """Thresholds; `core` starts a plant and `wide` extends it. Speeds in body lengths a second.
+
+    A foot may be as fast over the ground as its speed or its share of the ground's speed, whichever is more: the
+    faster the gait, the less even the feet of drawn and generated walks.
+    """
+
+    floor_quantile: float = 0.05
+    highest_floor: float = 0.15
+    kernel_speed: float = 0.3
+    core_speed: float = 0.2
+    core_share: float = 0.5
+    wide_speed: float = 0.25
+    wide_share: float = 0.6
+    core_height: float = 0.02
+    wide_height: float = 0.025
+    least_core_frames: int = 2
+    least_frames: int = 3
+    least_votes: int = 3
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A planted keypoint: index, frames [start, end)."""
+
+    joint: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Plants, and the ground's own velocity (2,) in metres a frame."""
+
+    velocity: Array
+    plants: tuple[Plant, ...]
+
+
+def _velocity(tracks: Array) -> Array:
+    """(T, C, 3) central differences, metres a frame."""
+    return np.asarray(np.gradient(tracks, axis=0))
+
+
+def _above_floor(tracks: Array, body_length: float, rules: ContactRules) -> Array:
+    """(T, C) height over the foot's own floor; infinite for a foot that never comes down."""
+    height = tracks[..., 2]
+    floor = np.quantile(height, rules.floor_quantile, axis=0)
+    grounded = floor < rules.highest_floor * body_length
+    return np.where(grounded, height - floor, np.inf)
+
+
+def velocity_mode(votes: Array, sigma: float) -> Array:
+    """The highest point (2,) of the Gaussian kernel density of votes (N, 2): mean shift from the densest vote."""
+    seeds = votes[:: max(1, len(votes) // 400)]
+    density = np.exp(-0.5 * ((seeds[:, None] - votes) ** 2).sum(-1) / sigma**2).sum(1)
+    mode: Array = seeds[int(density.argmax())]
+    for _ in range(100):
+        weight = np.exp(-0.5 * ((votes - mode) ** 2).sum(-1) / sigma**2)
+        moved: Array = weight @ votes / weight.sum()
+        if np.abs(moved - mode).max() < 1e-9:
+            break
+        mode = moved
+    return mode
+
+
+def _runs(on: Mask) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _plants(core: Mask, wide: Mask, rules: ContactRules) -> list[tuple[int, int]]:
+    """Runs of `wide` that hold a run of `core`, both long enough."""
+    return [
+        (start, end)
+        for start, end in _runs(wide)
+        if end - start >= rules.least_frames
+        and any(b - a >= rules.least_core_frames for a, b in _runs(core[start:end]))
+    ]
+
+
+def find_ground(
+    joints: Array,
+    contacts: tuple[int, ...],
+    body_length: float,
+    fps: float,
+    rules: ContactRules | None = None,
+) -> Ground:
+    """Plants and ground velocity of joint tracks.
+
+    Args:
+        joints: (T, J, 3) metres, ground z = 0. contacts: keypoint indices that may touch the ground.
+    """
+    rules = rules or ContactRules()
+    if not contacts or len(joints) < rules.least_frames:
+        return Ground(np.zeros(2), ())
+    tracks = joints[:, list(contacts)]
+    velocity, height = _velocity(tracks), _above_floor(tracks, body_length, rules)
+    unit = body_length / fps
+    votes = velocity[height < rules.core_height * body_length][:, :2]
+    if len(votes) < rules.least_votes:
+        return Ground(np.zeros(2), ())
+    ground = velocity_mode(votes, rules.kernel_speed * unit)
+    over = np.linalg.norm(velocity[..., :2] - ground, axis=-1)
+    speed = np.maximum(over, np.abs(velocity[..., 2]))
+    pace = float(np.linalg.norm(ground))
+    core = (speed < max(rules.core_speed * unit, rules.core_share * pace)) & (height < rules.core_height * body_length)
+    wide = (speed < max(rules.wide_speed * unit, rules.wide_share * pace)) & (height < rules.wide_height * body_length)
+    plants = [
+        Plant(joint, start, end)
+        for column, joint in enumerate(contacts)
+        for start, end in _plants(core[:, column], wide[:, column], rules)
+    ]
+    return Ground(ground, tuple(plants))
