@@ -92,20 +92,6 @@ def test_backbones_give_a_map_for_each_joint_and_view(name: str) -> None:
     assert grid.frame.height >= LAYOUT.height * grid.frame.scale
 
 
-def test_a_vague_map_takes_its_row_from_the_other_view_and_a_sharp_one_keeps_its_own() -> None:
-    kind = backbone("unet")
-    grid = make_grid(LAYOUT, kind, 256, joints=2)
-    network = ReaderNet(kind, 2).eval()
-    truth = torch.tensor([[[200.0, 300.0], [200.0, 300.0], [800.0, 400.0], [800.0, 400.0]]])
-    logits = _bells(grid.to_cells(truth), grid)
-    logits[:, 0] *= 0.01  # the first joint is hidden in the front view
-    with torch.no_grad():
-        tied, _ = decode(probabilities(network._tied(logits + grid.mask())), grid)
-    assert tied[0, 0, 1] == pytest.approx(400, abs=grid.cell_px / 2)
-    assert tied[0, 1, 1] < 350
-    assert tied[0, 2, 1] == pytest.approx(400, abs=grid.cell_px / 10)
-
-
 def test_unknown_backbone_lists_those_that_exist() -> None:
     with pytest.raises(BadInputError, match="unet"):
         backbone("hourglass")

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from ..errors import BadInputError
 from .unet import UNet
-
-IMAGE_MEAN = (0.485, 0.456, 0.406)
-IMAGE_STD = (0.229, 0.224, 0.225)
 
 
 @dataclass(frozen=True)
@@ -51,23 +47,3 @@ def backbone(name: str) -> Backbone:
         known = ", ".join(sorted(BACKBONES))
         raise BadInputError(f"There is no backbone {name!r}.", key="backbone", hint=f"Choose one of: {known}.")
     return BACKBONES[name]
-
-
-class ReaderNet(nn.Module):
-    """uint8 RGB frames (B, H, W, 3) to logits (B, 2J, H/stride, W/stride): front joints first, then side joints."""
-
-    mean: Tensor
-    scale: Tensor
-
-    def __init__(self, kind: Backbone, joints: int) -> None:
-        super().__init__()
-        self.kind = kind
-        self.body = kind.make(2 * joints).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.register_buffer("mean", torch.tensor(IMAGE_MEAN).view(3, 1, 1) * 255, persistent=False)
-        self.register_buffer("scale", 1 / (torch.tensor(IMAGE_STD).view(3, 1, 1) * 255), persistent=False)
-
-    def forward(self, frames: Tensor) -> Tensor:
-        # A (B, H, W, 3) batch seen as (B, 3, H, W) is channels-last already: nothing is copied.
-        images = (frames.permute(0, 3, 1, 2).float() - self.mean) * self.scale
-        logits: Tensor = self.body(images)
-        return logits

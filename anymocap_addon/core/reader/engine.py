@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .backbone import ReaderNet
 from .batches import SHARDS, Batch
 from .heatmaps import Grid, heatmap_loss
+from .network import ReaderNet
 from .optimise import make_optimisers
 
 CLIP_NORM = 5.0
@@ -74,7 +74,7 @@ class Engine:
         batch = draw(shard).to(self.device)
         replica = self.replicas[shard]
         replica.zero_grad(set_to_none=True)
-        loss = heatmap_loss(replica(batch.images), batch.uv, batch.visible, grid)
+        loss = heatmap_loss(replica(batch.images, grid), batch.uv, batch.visible, grid)
         loss.backward()  # type: ignore[no-untyped-call]
         return float(loss.detach())
 

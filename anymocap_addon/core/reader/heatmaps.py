@@ -72,18 +72,18 @@ def heatmap_loss(logits: Tensor, uv: Tensor, visible: Tensor, grid: Grid, sigma:
     """Mean cross-entropy of each visible joint's map against a Gaussian of `sigma` cells.
 
     Args:
-        logits: (B, 2J, h, w), not yet masked.
+        logits: (B, 2J, h, w), masked.
         uv: (B, 2J, 2) layout px.
         visible: (B, 2J) float, 0 or 1.
     """
-    mask = grid.mask().to(logits)
-    masked = logits + mask
+    open_columns = grid.mask().to(logits.device)[0, :, 0] >= 0
+    open_rows = torch.ones(logits.shape[-2], dtype=torch.bool, device=logits.device)
     cells = grid.to_cells(uv)
-    across = _bell(cells[..., 0], mask[0, :, 0] >= 0, sigma)
-    down = _bell(cells[..., 1], torch.ones(masked.shape[-2], dtype=torch.bool, device=mask.device), sigma)
+    across = _bell(cells[..., 0], open_columns, sigma)
+    down = _bell(cells[..., 1], open_rows, sigma)
     # The Gaussian is a product of two bells: two small sums instead of a target map for each joint.
     expected = (torch.einsum("bjhw,bjw->bjh", logits, across) * down).sum(-1)
-    entropy = masked.flatten(2).logsumexp(-1) - expected
+    entropy = logits.flatten(2).logsumexp(-1) - expected
     return (entropy * visible).sum() / visible.sum().clamp(min=1)
 
 
@@ -94,10 +94,9 @@ def _bell(centre: Tensor, allowed: Tensor, sigma: float) -> Tensor:
     return bell / bell.sum(-1, keepdim=True).clamp(min=1e-6)
 
 
-def probabilities(logits: Tensor, grid: Grid) -> Tensor:
-    """Softmax over each map's own columns, (B, 2J, h, w)."""
-    masked = logits + grid.mask().to(logits)
-    return masked.flatten(2).softmax(-1).view_as(masked)
+def probabilities(logits: Tensor) -> Tensor:
+    """Softmax over each map, (B, 2J, h, w)."""
+    return logits.flatten(2).softmax(-1).view_as(logits)
 
 
 def decode(maps: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from ..dataset.degradation import HELD_OUT
 from ..dataset.samples import Samples
 from ..layout import Layout
-from .backbone import ReaderNet
 from .batches import Batch, make_batch
 from .calibration import HIT_PX, Calibration, fit_calibration
 from .heatmaps import Grid
+from .network import ReaderNet
 from .predict import predict
 
 Array = NDArray[np.float64]

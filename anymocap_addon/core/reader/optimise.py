@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from .backbone import ReaderNet
 from .muon import Muon
+from .network import ReaderNet
 
 WEIGHT_DECAY = 1e-3
 MATRIX_WEIGHT_DECAY = 1e-2

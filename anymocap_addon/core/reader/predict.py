@@ -10,8 +10,8 @@ from torch import Tensor
 
 from ..dataset.degradation import Frame
 from ..layout import Layout
-from .backbone import ReaderNet
 from .heatmaps import Grid, decode, probabilities
+from .network import ReaderNet
 
 CHUNK = 4
 DISAGREEMENT = 2.0
@@ -43,8 +43,8 @@ def predict(network: ReaderNet, images: Tensor, grid: Grid) -> tuple[NDArray[np.
     shift = grid.stride // 2
     points, masses = [], []
     for chunk in torch.split(images.to(device), CHUNK):
-        uv, mass = decode(probabilities(network(chunk), grid), grid)
-        moved, moved_mass = decode(probabilities(network(_shifted(chunk, shift)), grid), grid)
+        uv, mass = decode(probabilities(network(chunk, grid)), grid)
+        moved, moved_mass = decode(probabilities(network(_shifted(chunk, shift), grid)), grid)
         moved = moved - shift / grid.frame.scale
         agree = (moved - uv).norm(dim=-1) < DISAGREEMENT * grid.cell_px
         surer = torch.where((mass > moved_mass)[..., None], uv, moved)

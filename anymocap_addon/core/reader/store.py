@@ -14,8 +14,9 @@ from ..atomic import replacing
 from ..errors import BadInputError
 from ..layout import Layout
 from ..version import VERSION
-from .backbone import ReaderNet, backbone
+from .backbone import backbone
 from .calibration import Calibration
+from .network import ReaderNet
 
 SCHEMA = "anymocap.reader/1"
 RETRAIN = "Run the train stage."

@@ -15,11 +15,12 @@ from ..errors import BadInputError, CancelledError
 from ..layout import Layout
 from ..stage_context import StageContext
 from ..version import VERSION
-from .backbone import ReaderNet, backbone
+from .backbone import backbone
 from .batches import Batch, Feed
 from .engine import Engine
 from .heatmaps import Grid, make_grid
 from .held_out import held_batch, measure
+from .network import ReaderNet
 from .plan import Plan, make_plan
 from .store import TrainedReader, load_tensors, save_reader, save_tensors
 from .threads import pick_threads
