@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..core.atomic import replacing
 from ..core.creature import Creature, Prep, save_creature
 from ..core.errors import BadInputError
+from ..core.project import CreaturePaths
 from ..core.stage_context import StageContext
 from .compat import save_blend
 from .import_mesh import driving_armature, hidden, import_blend, import_file, snapshot_object
@@ -86,13 +87,28 @@ def _chosen_creature(ctx: StageContext) -> Creature:
     return replace(creature, prep=prep)
 
 
+def gather(paths: CreaturePaths, given: dict[str, Any]) -> dict[str, Any]:
+    """Settings for the background: an object of the artist's open scene is first written to a .blend of its own.
+
+    The artist's objects are only read.
+
+    Raises:
+        BadInputError: the scene holds no object of that name.
+    """
+    if not given.get("object") or given.get("mesh"):
+        return given
+    snapshot = paths.static_blend.with_name("source.blend")
+    snapshot_object(given["object"], snapshot)
+    return {**given, "mesh": str(snapshot)}
+
+
 def _source(ctx: StageContext) -> Path:
-    """The file to import; an object of the open scene is first written to a .blend of its own."""
+    """The file to import."""
     mesh, name = ctx.settings.get("mesh") or "", ctx.settings.get("object") or ""
     if name and not mesh:
-        snapshot = ctx.paths.static_blend.with_name("source.blend")
-        snapshot_object(name, snapshot)
-        return snapshot
+        raise BadInputError(
+            f"The object {name!r} is named without the .blend that holds it.", key="mesh", hint="Name the .blend too."
+        )
     return Path(mesh).expanduser() if mesh else ctx.paths.model()
 
 

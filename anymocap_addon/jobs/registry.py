@@ -55,7 +55,12 @@ PREP = Stage(
     steps=(Step("blender", "blender.prep:run"),),
     settings=(
         Setting("mesh", "path", "", "mesh file (glb, gltf, fbx, obj, usd, blend); empty = assets/<c>/model.*"),
-        Setting("object", "text", "", "object to take out of a .blend; empty = all meshes"),
+        Setting(
+            "object",
+            "text",
+            "",
+            "object to take out of the .blend or the open scene; empty = all meshes",
+        ),
         Setting("length_m", "number", 0.0, "length along the axis; 0 = creature.json", "m", 0.0, 1000.0),
         Setting(
             "rotz_deg",
@@ -72,6 +77,7 @@ PREP = Stage(
     inputs=lambda paths, values: [_mesh(paths, values)],
     creature_keys=("prep",),
     outputs=lambda paths, _: [paths.static_blend],
+    gather="blender.prep:gather",
 )
 
 RIG = Stage(

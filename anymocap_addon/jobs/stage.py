@@ -71,6 +71,8 @@ class Stage:
         partial: files and folders of unfinished work, valid for the same inputs and settings only.
         per: "creature", or "clip" (setting `clip`) or "move" (setting `move`) when there is one result for each.
         automatic: `run` starts it by itself; others only again, after somebody asked for them once.
+        gather: "module:function" that an operator calls in the artist's own process before the stage starts:
+            (paths, given settings) -> settings, for what only the open scene knows.
         version: raised when the stage's result changes for the same input, which makes old results stale.
     """
 
@@ -86,6 +88,7 @@ class Stage:
     partial: Files = no_files
     per: Literal["creature", "clip", "move"] = "creature"
     automatic: bool = True
+    gather: str = ""
     version: int = 1
 
     def check(self, given: dict[str, Any]) -> dict[str, Any]:

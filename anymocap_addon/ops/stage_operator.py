@@ -9,8 +9,9 @@ import bpy
 
 from ..blender.compat import relative_path_options
 from ..core.errors import AnyMoCapError
+from ..core.project import CreaturePaths
 from ..jobs.setting import Setting
-from ..jobs.stage import Registry, Stage
+from ..jobs.stage import Registry, Stage, load_function
 from ..jobs.stage_run import StageRun
 from .running import HOST
 from .scene_settings import creature_paths, has_creature
@@ -18,6 +19,7 @@ from .scene_settings import creature_paths, has_creature
 if TYPE_CHECKING:
     from bpy.types import Context
 
+_PACKAGE = __package__.rpartition(".")[0]
 _EMPTY_CHOICE = "AUTO"  # an enum of Blender has no empty identifier
 _LOOK_EVERY_S = 0.03
 
@@ -54,7 +56,15 @@ class StageOperator:
     def _new_run(self, context: Context) -> StageRun:
         here = self._changes_this_scene()
         # What the scene holds is not known to the stage's record: a scene is always changed when asked.
-        return StageRun(creature_paths(context), self.stage, self._given(), pool=HOST.pool, here=here, force=here)
+        paths = creature_paths(context)
+        return StageRun(paths, self.stage, self._gathered(paths), pool=HOST.pool, here=here, force=here)
+
+    def _gathered(self, paths: CreaturePaths) -> dict[str, Any]:
+        """The settings, with what only the open scene knows."""
+        given = self._given()
+        if not self.stage.gather:
+            return given
+        return load_function(self.stage.gather, _PACKAGE)(paths, given) or {}
 
     def _changes_this_scene(self) -> bool:
         return runs_here(self.stage) and bool(getattr(self, "armature", ""))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
+from anymocap_addon.blender import prep
 from anymocap_addon.blender.action_playback import playing
 from anymocap_addon.blender.import_mesh import import_file, snapshot_object
 from anymocap_addon.blender.scene import fresh_scene
@@ -130,7 +131,8 @@ def test_the_artists_objects_and_file_stay_as_they_are(tmp_path: Path) -> None:
     before, digest = artist_state(), hashlib.sha256(artist.read_bytes()).hexdigest()
     snapshot_object("Wedge", tmp_path / "snapshot.blend")
     assert artist_state() == before
-    result = run_prep(tmp_path, "wedge", object="Wedge", length_m=2.0, rotz_deg=-90.0 - np.degrees(0.3))
+    given = prep.gather(context(tmp_path, "wedge").paths, {"object": "Wedge"})
+    result = run_prep(tmp_path, "wedge", **given, length_m=2.0, rotz_deg=-90.0 - np.degrees(0.3))
     assert hashlib.sha256(artist.read_bytes()).hexdigest() == digest
     assert result["size_m"] == pytest.approx([0.5, 2.0, 1.0], abs=1e-4)
     assert [m.name for m in meshes()] == ["Wedge"] and "Nod" in bpy.data.actions

@@ -79,6 +79,20 @@ def test_operators_report_bad_input_in_one_sentence(scene_creature):
         bpy.ops.anymocap.rig()
 
 
+def test_an_object_of_the_open_scene_is_prepped_and_stays(scene_creature):
+    mesh = bpy.data.meshes.new("block")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 4, 0), (0, 0, 2)], [], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+    block = bpy.data.objects.new("block", mesh)
+    bpy.context.scene.collection.objects.link(block)
+    objects, place = set(bpy.data.objects.keys()), block.matrix_world.copy()
+    with pytest.raises(RuntimeError, match="no object 'ghost'"):
+        bpy.ops.anymocap.prep(object="ghost")
+    assert bpy.ops.anymocap.prep(object="block", length_m=2.0) == {"FINISHED"}
+    assert (scene_creature / "assets" / "c" / "prep" / "static.blend").stat().st_size > 0
+    assert set(bpy.data.objects.keys()) == objects and block.matrix_world == place
+    bpy.data.objects.remove(block)
+
+
 @pytest.mark.needs_assets
 def test_operator_and_command_line_do_the_same(scene_creature, assets_dir):
     model = scene_creature / "assets" / "c" / "model.glb"
