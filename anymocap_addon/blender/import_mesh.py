@@ -155,7 +155,9 @@ def _check_gltf(path: Path) -> None:
 
 def _import_gltf(path: Path) -> None:
     (_check_glb if path.suffix.lower() == ".glb" else _check_gltf)(path)
-    call_operator(bpy.ops.import_scene.gltf, filepath=str(path), disable_bone_shape=True, bone_heuristic="TEMPERANCE", loglevel=50)
+    # TEMPERANCE points bones at their children; the default guess moves meshes that hang on bones.
+    options = {"disable_bone_shape": True, "bone_heuristic": "TEMPERANCE", "loglevel": 50}
+    call_operator(bpy.ops.import_scene.gltf, filepath=str(path), **options)
     _plain_action_names()
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from ..core.atomic import write_json
-from ..core.creature import load_creature
 from ..core.formats import read_json
 from ..core.project import CreaturePaths, Project
 from ..jobs.cores import usable_cores
@@ -20,7 +19,6 @@ from ..jobs.stage import Registry
 from ..jobs.stage_run import StageResult, StageRun
 from .demo_table import print_table
 from .drive import drive
-from .progress import ProgressLine
 
 SETUP_VARIABLE = "ANYMOCAP_SETUP_SECONDS"
 BUILT_IN = "lynx"
@@ -47,10 +45,6 @@ class _Demo:
         run = StageRun(self.paths, self.registry[stage], values, pool=self.pool, registry=self.registry)
         self.results[stage] = drive(run, self._title(stage))
         return self.results[stage]
-
-    def leave_out(self, stage: str, why: str) -> None:
-        """Say that a stage has nothing to do here."""
-        ProgressLine(self._title(stage)).finish(f"left out: {why}")
 
     def _title(self, stage: str) -> str:
         self.reached += 1
@@ -86,10 +80,7 @@ def _run_pipeline(work: _Demo, mesh: str, action: str, clip: str) -> None:
     work.run("prep", mesh=mesh)
     rig = work.run("rig")
     work.run("ref")
-    if load_creature(work.paths.creature_json).prompt.describe:
-        work.run("prompt", move=clip, action=SENTENCE)
-    else:
-        work.leave_out("prompt", "creature.json has no words for it")
+    work.run("prompt", move=clip, action=SENTENCE)
     work.run("dataset")
     work.run("train")
     # A creature without an Action of its own is examined on a random motion.

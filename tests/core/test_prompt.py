@@ -50,6 +50,15 @@ def test_the_colour_code_comes_from_the_paint() -> None:
     assert "colour-coded: front left leg red, tail blue." in compose_prompt(creature, "It walks.")
 
 
+def test_a_creature_without_words_is_told_from_its_paint() -> None:
+    paint = (PaintGroup("front_left_leg", "red", (1, 0, 0), ("a",)), PaintGroup("tail", "blue", (0, 0, 1), ("b",)))
+    text = compose_prompt(Creature(name="x", paint=paint), "It walks.")
+    assert "front left leg red, tail blue" in text
+    assert "exactly one front left leg, one tail" in text
+    with pytest.raises(BadInputError, match=r"prompt\.describe"):
+        compose_prompt(Creature(name="x"), "It walks.")
+
+
 def test_the_stage_writes_the_file(tmp_path: Path) -> None:
     project = Project(tmp_path / "mein Projekt ü")
     paths = project.creature("wolf")

@@ -49,11 +49,11 @@ def compose_prompt(creature: Creature, action: str) -> str:
     count of body parts; the action; it stays on its spot, centred in both views; one continuous take.
 
     Args:
-        creature: its `prompt` words; an empty `colour_code` is composed from the paint groups.
+        creature: its `prompt` words; empty ones are told from its paint groups.
         action: what it does, one sentence ("The wolf walks at a calm pace.").
 
     Raises:
-        BadInputError: an empty action or word, by key.
+        BadInputError: an empty action; or neither words nor paint for a key, by key.
     """
     if not action.strip():
         raise BadInputError(
@@ -93,9 +93,7 @@ def _two_views(words: PromptWords, noun: str, flank: str) -> str:
 
 
 def _word(creature: Creature, key: str) -> str:
-    value: str = getattr(creature.prompt, key)
-    if key == "colour_code" and not value.strip():
-        value = _colours(creature)
+    value: str = getattr(creature.prompt, key) or _told_from_paint(creature).get(key, "")
     if not value.strip():
         raise BadInputError(
             f"The creature has no words for {key}.",
@@ -105,12 +103,18 @@ def _word(creature: Creature, key: str) -> str:
     return " ".join(value.split())
 
 
-def _colours(creature: Creature) -> str:
-    """The colour code as the paint groups tell it; empty when a group has no colour word."""
+def _told_from_paint(creature: Creature) -> dict[str, str]:
+    """What the limb paint tells where the artist wrote nothing; empty without paint or colour words."""
     groups = creature.paint
     if not groups or not all(group.word.strip() for group in groups):
-        return ""
-    return ", ".join(f"{group.name.replace('_', ' ')} {group.word}" for group in groups)
+        return {}
+    names = [group.name.replace("_", " ") for group in groups]
+    return {
+        "describe": f"the same {creature.prompt.noun}, painted as it is there",
+        "colour_code": ", ".join(f"{name} {group.word}" for name, group in zip(names, groups, strict=True)),
+        "count": f"one body with exactly one {', one '.join(names)}",
+        "limbs": "limbs",
+    }
 
 
 def _bare(text: str) -> str:
