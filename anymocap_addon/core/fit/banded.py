@@ -23,6 +23,19 @@ class BandedSystem:
     gradient: Tensor
 
 
+def with_fixed(system: BandedSystem, fixed: Tensor) -> BandedSystem:
+    """The system in which the unknowns of `fixed` (T, D), a mask, stay where they are."""
+    free = (~fixed).to(system.gradient.dtype)
+    here = system.here * free[:, :, None] * free[:, None, :]
+    here.diagonal(dim1=-2, dim2=-1).add_(1 - free)
+    return BandedSystem(
+        here,
+        system.after1 * free[1:, :, None] * free[:-1, None, :],
+        system.after2 * free[2:, :, None] * free[:-2, None, :],
+        system.gradient * free,
+    )
+
+
 def solve(system: BandedSystem, damping: float, floor: float = 1e-6) -> Tensor | None:
     """The damped step (T, D): (H + damping * diag(H) + floor) x = -gradient.
 

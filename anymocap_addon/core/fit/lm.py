@@ -1,4 +1,10 @@
-"""Levenberg-Marquardt on the loss of objective.py, its robust scale narrowed step by step."""
+"""Levenberg-Marquardt on the loss of objective.py, its robust scale narrowed step by step.
+
+While the scale is being narrowed, limits are soft: a penalty, so that no angle gets stuck at one on the way. At the
+last scale they are hard, by projected Newton steps (Bertsekas 1982): an angle at a limit that the gradient pushes
+outward is held, the others are solved for, and the result is clipped. A penalty to the end, then a clip, costs
+several percent of the loss wherever readings push against limits.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
-from .banded import solve
-from .model import State
+from .banded import BandedSystem, solve, with_fixed
+from .model import State, clipped
 from .objective import Evaluation, Objective
 
 Tick = Callable[[float], None]
@@ -51,9 +58,11 @@ def minimise(objective: Objective, start: State, schedule: Schedule, tick: Tick 
         for used in range(1, schedule.iterations + 1):
             scale = schedule.scales_px[min(used, len(schedule.scales_px)) - 1]
             settled = used >= len(schedule.scales_px)
+            if used == len(schedule.scales_px):
+                state = clipped(objective.model, state)
             if at is None or not settled or used == len(schedule.scales_px):
                 at = objective.evaluate(state, scale)
-            step = _step(objective, state, at, scale, damping)
+            step = _step(objective, state, at, scale, damping, settled)
             if tick is not None:
                 tick(used / schedule.iterations)
             if step is None:
@@ -69,10 +78,12 @@ def minimise(objective: Objective, start: State, schedule: Schedule, tick: Tick 
 
 
 def _step(
-    objective: Objective, state: State, at: Evaluation, scale: float, damping: float
+    objective: Objective, state: State, at: Evaluation, scale: float, damping: float, hard: bool
 ) -> tuple[State, Evaluation, float] | None:
     """One accepted step: the new state, its evaluation and the next damping; None when no step gains."""
     system = objective.normal_equations(state, at)
+    if hard:
+        system = with_fixed(system, _held(objective, state, system))
     for _ in range(TRIES):
         step = solve(system, damping)
         if step is None:
@@ -81,8 +92,21 @@ def _step(
         turn = step[:, 3:].abs().amax(1, keepdim=True)
         step = step * (LARGEST_TURN_RAD / turn.clamp(min=1e-9)).clamp(max=1.0)
         tried = objective.moved(state, step)
+        if hard:
+            tried = clipped(objective.model, tried)
         after = objective.evaluate(tried, scale)
         if float(after.penalised) < float(at.penalised):
             return tried, after, max(damping * 0.2, SMALLEST_DAMPING)
         damping = min(max(damping * 8, 1e-5), LARGEST_DAMPING)
     return None
+
+
+def _held(objective: Objective, state: State, system: BandedSystem) -> Tensor:
+    """(T, D) mask of the angles at a limit that going downhill would push beyond it."""
+    model, frames = objective.model, len(state.trans)
+    uphill = system.gradient[:, 6:].reshape(frames, -1, 3)
+    euler = state.euler[:, 1:]
+    held = ((euler <= model.low[1:]) & (uphill > 0)) | ((euler >= model.high[1:]) & (uphill < 0))
+    mask = torch.zeros_like(system.gradient, dtype=torch.bool)
+    mask[:, 6:] = held.reshape(frames, -1)
+    return mask
