@@ -22,9 +22,19 @@ class BandedSystem:
     after2: Tensor
     gradient: Tensor
 
+    def times(self, x: Tensor) -> Tensor:
+        """H x, (T, D)."""
+        column = x[..., None]
+        product = self.here @ column
+        product[1:] += self.after1 @ column[:-1]
+        product[:-1] += self.after1.transpose(1, 2) @ column[1:]
+        product[2:] += self.after2 @ column[:-2]
+        product[:-2] += self.after2.transpose(1, 2) @ column[2:]
+        return product[..., 0]
+
 
 def with_fixed(system: BandedSystem, fixed: Tensor) -> BandedSystem:
-    """The system in which the unknowns of `fixed` (T, D), a mask, stay where they are."""
+    """The system whose solution is zero wherever the mask `fixed` (T, D) is True."""
     free = (~fixed).to(system.gradient.dtype)
     here = system.here * free[:, :, None] * free[:, None, :]
     here.diagonal(dim1=-2, dim2=-1).add_(1 - free)

@@ -24,6 +24,7 @@ LARGEST_TURN_RAD = 0.7
 SMALLEST_DAMPING = 1e-7
 LARGEST_DAMPING = 1e6
 TRIES = 6
+ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,8 @@ def _step(
 ) -> tuple[State, Evaluation, float] | None:
     """One accepted step: the new state, its evaluation and the next damping; None when no step gains."""
     system = objective.normal_equations(state, at)
-    if hard:
-        system = with_fixed(system, _held(objective, state, system))
     for _ in range(TRIES):
-        step = solve(system, damping)
+        step = _inside(objective, state, system, damping) if hard else solve(system, damping)
         if step is None:
             damping = min(max(damping * 10, 1e-4), LARGEST_DAMPING)
             continue
@@ -101,12 +100,27 @@ def _step(
     return None
 
 
-def _held(objective: Objective, state: State, system: BandedSystem) -> Tensor:
-    """(T, D) mask of the angles at a limit that going downhill would push beyond it."""
-    model, frames = objective.model, len(state.trans)
-    uphill = system.gradient[:, 6:].reshape(frames, -1, 3)
-    euler = state.euler[:, 1:]
-    held = ((euler <= model.low[1:]) & (uphill > 0)) | ((euler >= model.high[1:]) & (uphill < 0))
-    mask = torch.zeros_like(system.gradient, dtype=torch.bool)
-    mask[:, 6:] = held.reshape(frames, -1)
-    return mask
+def _inside(objective: Objective, state: State, system: BandedSystem, damping: float) -> Tensor | None:
+    """The damped step (T, D) that keeps angles inside their limits, None when the system is not positive definite.
+
+    Angles at a limit that downhill would leave are held. Angles that the step would take beyond a limit are moved
+    onto it, and the others are solved for again, so that they make up for it: clipping alone would break plants.
+    """
+    model, euler = objective.model, state.euler[:, 1:].flatten(1)
+    low = torch.nn.functional.pad(model.low[1:].flatten() - euler, (6, 0), value=-torch.inf)
+    high = torch.nn.functional.pad(model.high[1:].flatten() - euler, (6, 0), value=torch.inf)
+    fixed = ((low >= 0) & (system.gradient > 0)) | ((high <= 0) & (system.gradient < 0))
+    moved = torch.zeros_like(system.gradient)
+    step: Tensor | None = None
+    for _ in range(ROUNDS):
+        rest = BandedSystem(system.here, system.after1, system.after2, system.gradient + system.times(moved))
+        solved = solve(with_fixed(rest, fixed), damping)
+        if solved is None:
+            return None
+        step = solved + moved
+        beyond = ~fixed & ((step < low) | (step > high))
+        if not bool(beyond.any()):
+            break
+        moved = torch.where(beyond, torch.clamp(step, low, high), moved)
+        fixed = fixed | beyond
+    return step
