@@ -107,12 +107,19 @@ class StageRun:
         former = load_record(self.paths, self.stage.name, self.item)
         self._check_not_running(former)
         self._check_not_foreign(former)
-        self._forget_other_partial(former)
+        resumed = former is not None and self._resumes(former)
+        if not resumed:
+            self._forget_partial()
+        # A resumed stage has also cost what it took before it was stopped.
+        spent_s = former.seconds if former is not None and resumed and former.outcome == "cancelled" else 0.0
+        began = time.monotonic()
         record = self._begin()
         try:
             yield from self._steps(record)
+            record.seconds = round(spent_s + time.monotonic() - began, 3)
             self._finish(record)
         except BaseException as error:
+            record.seconds = round(spent_s + time.monotonic() - began, 3)
             self._fail(record, error)
             raise
 
@@ -132,14 +139,14 @@ class StageRun:
             raise BadInputError(f"{self.stage.name} needs this file, which does not exist.", file=path, hint=hint)
 
     def _check_not_running(self, former: StageRecord | None) -> None:
-        if former is None or former.outcome != "running" or not process_alive(former.pid):
+        if former is None or former.outcome != "running" or self._force or not process_alive(former.pid):
             return
         at_work = _RUNNING.get(self._key)
         if former.pid == os.getpid() and (at_work is None or at_work._role == self._role == "interactive"):
             return
         raise AnyMoCapError(
             f"{self.stage.name} is already running (process {former.pid}).",
-            hint="Wait for its end, or cancel it there.",
+            hint="Wait for its end, or cancel it there. If it is another program that runs there now, use --force.",
         )
 
     def _check_not_foreign(self, former: StageRecord | None) -> None:
@@ -154,14 +161,12 @@ class StageRun:
                     hint="Choose another name, or use --force.",
                 )
 
-    def _forget_other_partial(self, former: StageRecord | None) -> None:
+    def _resumes(self, former: StageRecord) -> bool:
         """Unfinished work is resumed only when it was for the same inputs and settings."""
-        if (
-            former is not None
-            and own_staleness(self.stage, self.paths, former, self.settings, with_outputs=False) is None
-            and not self._force
-        ):
-            return
+        changed = own_staleness(self.stage, self.paths, former, self.settings, with_outputs=False)
+        return changed is None and not self._force
+
+    def _forget_partial(self) -> None:
         for path in self.stage.partial(self.paths, self.settings):
             if path.is_dir():
                 shutil.rmtree(path)
@@ -190,7 +195,6 @@ class StageRun:
         return record
 
     def _steps(self, record: StageRecord) -> Iterator[Event | None]:
-        began = time.monotonic()
         whole = sum(step.weight for step in self.stage.steps)
         before = 0.0
         for number, step in enumerate(self.stage.steps):
@@ -199,7 +203,6 @@ class StageRun:
                 yield self._with_fraction(event, before / whole, step.weight / whole)
             before += step.weight
             record.step_seconds[step.function] = round(time.monotonic() - step_began, 3)
-        record.seconds = round(time.monotonic() - began, 3)
 
     def _with_fraction(self, event: Event | None, base: float, share: float) -> Event | None:
         if event is None:

@@ -275,6 +275,19 @@ def test_a_stage_that_runs_is_not_started_twice(paths, pool):
     finish(start(paths, pool, "slow", seconds=0.1))
 
 
+def test_the_time_before_a_stop_counts(paths, pool):
+    stopped = start(paths, pool, "slow", seconds=0.5)
+    step_until(stopped, "hello")
+    time.sleep(1.0)
+    stopped.close()
+    resumed = start(paths, pool, "slow", seconds=0.5)
+    finish(resumed)
+    assert 1.5 <= resumed.result.seconds < 5.0
+    again = start(paths, pool, "slow", seconds=0.4)
+    finish(again)
+    assert again.result.seconds < 1.5
+
+
 def test_an_idle_worker_leaves_and_the_next_request_gets_a_new_one(paths):
     pool = Pool(warm_s=0.3)
     first, second = start(paths, pool, "speak"), start(paths, pool, "copy")
