@@ -22,6 +22,7 @@ from .launch import Kind
 from .pool import Pool, Role
 from .registry import REGISTRY
 from .serving import versions
+from .setting_paths import absolute_paths, portable_paths
 from .stage import Registry, Stage, Step, load_function
 from .state import STAGE_VERSION, creature_values, own_staleness, stage_state
 from .step_run import StepRun
@@ -285,27 +286,3 @@ class StageRun:
 
 
 _RUNNING: dict[tuple[Path, str, str, str | None], StageRun] = {}
-
-
-def run_stage(paths: CreaturePaths, name: str, settings: dict[str, Any], *, pool: Pool, **options: Any) -> StageRun:
-    """Run a stage by name; see StageRun."""
-    return StageRun(paths, REGISTRY[name], settings, pool=pool, **options)
-
-
-def portable_paths(stage: Stage, settings: dict[str, Any], root: Path) -> dict[str, Any]:
-    """Settings as they are recorded: paths inside the project are relative to it, so that it can be moved."""
-    values = dict(settings)
-    for setting in stage.settings:
-        if setting.kind == "path" and values[setting.name]:
-            path = Path(root, values[setting.name]).resolve()
-            values[setting.name] = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-    return values
-
-
-def absolute_paths(stage: Stage, settings: dict[str, Any], root: Path) -> dict[str, Any]:
-    """Settings as a step gets them: every path absolute."""
-    values = dict(settings)
-    for setting in stage.settings:
-        if setting.kind == "path" and values[setting.name]:
-            values[setting.name] = str(Path(root, values[setting.name]))
-    return values
