@@ -8,6 +8,8 @@ estimated jointly from the fitted tracks:
 2. Ground velocity g: every low frame of every foot votes with its horizontal velocity; g is the mode of the Gaussian
    kernel density of the votes, found by mean shift. That is expectation maximisation over "this frame rides with the
    ground" with one shared velocity: feet that agree win, a foot that only passes through g votes once or twice.
+   Which of several modes is taken counts how near the floor its votes are, and favours a ground that moves backwards
+   (+Y, creatures face -Y and mostly go forwards) by `forward_favour`: a gallop's feet swing as low as they stand.
 3. Contacts by hysteresis: a core (low, slow over the ground, slow upwards) of a few frames starts a plant, a wider
    threshold extends it to both sides, because near touch-down and lift-off a smoothed track is never quite still.
 
@@ -45,6 +47,7 @@ class ContactRules:
     least_core_frames: int = 2
     least_frames: int = 3
     least_votes: int = 3
+    forward_favour: float = 1.25
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,16 @@ def _above_floor(tracks: Array, body_length: float, rules: ContactRules) -> Arra
     return np.where(grounded, height - floor, np.inf)
 
 
-def velocity_mode(votes: Array, sigma: float) -> Array:
-    """The highest point (2,) of the Gaussian kernel density of votes (N, 2): mean shift from the densest vote."""
-    seeds = votes[:: max(1, len(votes) // 400)]
-    density = np.exp(-0.5 * ((seeds[:, None] - votes) ** 2).sum(-1) / sigma**2).sum(1)
-    mode: Array = seeds[int(density.argmax())]
+def velocity_mode(votes: Array, trust: Array, sigma: float, favour: float) -> Array:
+    """A mode (2,) of the Gaussian kernel density of votes (N, 2): mean shift from the vote with the best support.
+
+    Args:
+        trust: (N,) how much each vote supports a start. favour: factor for starts with y > 0.
+    """
+    chosen = np.arange(0, len(votes), max(1, len(votes) // 400))
+    near = np.exp(-0.5 * ((votes[chosen, None] - votes) ** 2).sum(-1) / sigma**2)
+    support = (near @ trust) * np.where(votes[chosen, 1] > 0, favour, 1.0)
+    mode: Array = votes[chosen[int(support.argmax())]]
     for _ in range(100):
         weight = np.exp(-0.5 * ((votes - mode) ** 2).sum(-1) / sigma**2)
         moved: Array = weight @ votes / weight.sum()
@@ -124,10 +132,11 @@ def find_ground(
     tracks = joints[:, list(contacts)]
     velocity, height = _velocity(tracks), _above_floor(tracks, body_length, rules)
     unit = body_length / fps
-    votes = velocity[height < rules.core_height * body_length][:, :2]
+    low = height < rules.core_height * body_length
+    votes, trust = velocity[low][:, :2], 1 - height[low] / (rules.core_height * body_length)
     if len(votes) < rules.least_votes:
         return Ground(np.zeros(2), ())
-    ground = velocity_mode(votes, rules.kernel_speed * unit)
+    ground = velocity_mode(votes, trust, rules.kernel_speed * unit, rules.forward_favour)
     over = np.linalg.norm(velocity[..., :2] - ground, axis=-1)
     speed = np.maximum(over, np.abs(velocity[..., 2]))
     pace = float(np.linalg.norm(ground))

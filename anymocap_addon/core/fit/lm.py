@@ -21,7 +21,6 @@ from .objective import Evaluation, Objective
 Tick = Callable[[float], None]
 
 LARGEST_TURN_RAD = 0.7
-SMALLEST_DAMPING = 1e-7
 LARGEST_DAMPING = 1e6
 TRIES = 6
 ROUNDS = 3
@@ -29,12 +28,17 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Schedule:
-    """Cauchy scales in px, one an iteration, the last kept until the relative gain is under `tolerance`."""
+    """Cauchy scales in px, one an iteration, the last kept until the relative gain is under `tolerance`.
+
+    `damping` is what the first step starts with; it never falls below `least_damping` (less and steps overshoot in
+    the turns that readings hardly see, more and heavy plants move slowly).
+    """
 
     scales_px: tuple[float, ...]
     iterations: int
     tolerance: float
     damping: float = 1e-3
+    least_damping: float = 1e-3
 
 
 @dataclass(frozen=True)
@@ -47,39 +51,37 @@ class Solved:
 
 
 def minimise(objective: Objective, start: State, schedule: Schedule, tick: Tick | None = None) -> Solved:
-    """Minimise from `start`.
+    """Minimise from `start`; the result is inside the limits.
 
     Args:
         tick: called with the share of iterations done, after each.
     """
-    state, damping = start, schedule.damping
-    used = 0
-    at: Evaluation | None = None
+    state, damping, used = start, schedule.damping, 0
+    last = len(schedule.scales_px) - 1
     with torch.no_grad():
         for used in range(1, schedule.iterations + 1):
-            scale = schedule.scales_px[min(used, len(schedule.scales_px)) - 1]
-            settled = used >= len(schedule.scales_px)
-            if used == len(schedule.scales_px):
-                state = clipped(objective.model, state)
-            if at is None or not settled or used == len(schedule.scales_px):
-                at = objective.evaluate(state, scale)
-            step = _step(objective, state, at, scale, damping, settled)
+            stage = min(used - 1, last)
+            if stage == used - 1:
+                state = clipped(objective.model, state) if stage == last else state
+                at = objective.evaluate(state, schedule.scales_px[stage])
+            step = _step(objective, state, at, schedule, damping, hard=stage == last)
             if tick is not None:
                 tick(used / schedule.iterations)
             if step is None:
-                damping = max(schedule.damping, 1e-5)
-                if settled:
+                if stage == last:
                     break
+                damping = schedule.damping
                 continue
-            before, (state, at, damping) = at, step
-            if settled and float(before.penalised - at.penalised) < schedule.tolerance * float(before.penalised):
+            gain = float(at.penalised - step[1].penalised)
+            state, at, damping = step
+            if stage == last and gain < schedule.tolerance * float(at.penalised):
                 break
-        final = objective.evaluate(state, schedule.scales_px[-1])
-    return Solved(state, final, used)
+        state = clipped(objective.model, state)
+        return Solved(state, objective.evaluate(state, schedule.scales_px[-1]), used)
 
 
 def _step(
-    objective: Objective, state: State, at: Evaluation, scale: float, damping: float, hard: bool
+    objective: Objective, state: State, at: Evaluation, schedule: Schedule, damping: float, hard: bool
 ) -> tuple[State, Evaluation, float] | None:
     """One accepted step: the new state, its evaluation and the next damping; None when no step gains."""
     system = objective.normal_equations(state, at)
@@ -93,9 +95,9 @@ def _step(
         tried = objective.moved(state, step)
         if hard:
             tried = clipped(objective.model, tried)
-        after = objective.evaluate(tried, scale)
+        after = objective.evaluate(tried, at.scale)
         if float(after.penalised) < float(at.penalised):
-            return tried, after, max(damping * 0.2, SMALLEST_DAMPING)
+            return tried, after, max(damping * 0.2, schedule.least_damping)
         damping = min(max(damping * 8, 1e-5), LARGEST_DAMPING)
     return None
 

@@ -62,8 +62,9 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """A state's pose, residuals in px, squared robust ratios, loss and loss with the limit penalty."""
+    """A state at a Cauchy scale (px): pose, residuals in px, squared robust ratios, loss, loss with limit penalty."""
 
+    scale: float
     pose: Pose
     front: Tensor
     side: Tensor
@@ -108,7 +109,7 @@ class Objective:
         beyond = state.euler - torch.maximum(torch.minimum(state.euler, model.high), model.low)
         beyond = torch.cat([torch.zeros_like(beyond[:, :1]), beyond[:, 1:]], 1)
         penalised = loss + weights.limit * (beyond * beyond).sum()
-        return Evaluation(pose, front, side, front_ratio, side_ratio, acceleration, beyond, loss, penalised)
+        return Evaluation(scale, pose, front, side, front_ratio, side_ratio, acceleration, beyond, loss, penalised)
 
     def _angles(self, state: State) -> Tensor:
         turn = state.euler[1:, 1:] - state.euler[:-1, 1:]

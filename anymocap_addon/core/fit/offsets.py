@@ -63,7 +63,7 @@ def fit_with_offsets(
         the state, and the readings with the offsets taken out.
     """
     state, seen, known = start, raw.seen, None
-    schedule = Schedule((scale_px,), 1, 0.0, damping=1e-6)
+    schedule = Schedule((scale_px,), 1, 0.0)
     with torch.no_grad():
         for turn in range(rules.turns):
             found = mean_residuals(raw, state, scale_px, rules.strength)

@@ -19,8 +19,8 @@ from .offsets import OffsetRules, fit_with_offsets
 Report = Callable[[float, str], None]
 
 FIRST = Schedule((57.0, 28.0, 14.0), 8, 2e-3)
-REFINE = Schedule((14.0,), 4, 1e-3, damping=1e-5)
-PLANTED = Schedule((14.0,), 4, 1e-3, damping=1e-6)
+REFINE = Schedule((14.0,), 4, 1e-3)
+PLANTED = Schedule((14.0,), 6, 3e-4, damping=1e-5, least_damping=1e-5)
 
 
 @dataclass(frozen=True)
