@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,39 +119,6 @@ def load_records(paths: CreaturePaths, clip: str | None = None) -> dict[str, Sta
         if record is not None:
             records[stage] = record
     return records
-
-
-def process_alive(pid: int) -> bool:
-    """Whether a process runs; zombies count as dead."""
-    if pid <= 0:
-        return False
-    if sys.platform == "win32":
-        return _windows_process_alive(pid)
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    stat = Path(f"/proc/{pid}/stat")
-    if stat.exists():
-        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
-    return True
-
-
-def _windows_process_alive(pid: int) -> bool:
-    """On Windows os.kill(pid, 0) would end the process, so the handle is asked instead."""
-    import ctypes
-
-    query, still_active = 0x1000, 259
-    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined]
-    handle = kernel.OpenProcess(query, False, pid)
-    if not handle:
-        return False
-    code = ctypes.c_ulong()
-    kernel.GetExitCodeProcess(handle, ctypes.byref(code))
-    kernel.CloseHandle(handle)
-    return code.value == still_active
 
 
 def stale_because(
