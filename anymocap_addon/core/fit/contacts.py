@@ -40,10 +40,10 @@ class ContactRules:
     kernel_speed: float = 0.3
     core_speed: float = 0.2
     core_share: float = 0.5
-    wide_speed: float = 0.25
-    wide_share: float = 0.6
+    wide_speed: float = 0.22
+    wide_share: float = 0.55
     core_height: float = 0.02
-    wide_height: float = 0.025
+    wide_height: float = 0.022
     least_core_frames: int = 2
     least_frames: int = 3
     least_votes: int = 3
@@ -120,11 +120,14 @@ def find_ground(
     body_length: float,
     fps: float,
     rules: ContactRules | None = None,
+    known: Array | None = None,
 ) -> Ground:
     """Plants and ground velocity of joint tracks.
 
     Args:
         joints: (T, J, 3) metres, ground z = 0. contacts: keypoint indices that may touch the ground.
+        known: the ground's velocity (2,) where it has been found; tracks that were already planted would only
+            confirm it.
     """
     rules = rules or ContactRules()
     if not contacts or len(joints) < rules.least_frames:
@@ -134,9 +137,12 @@ def find_ground(
     unit = body_length / fps
     low = height < rules.core_height * body_length
     votes, trust = velocity[low][:, :2], 1 - height[low] / (rules.core_height * body_length)
-    if len(votes) < rules.least_votes:
+    if known is not None:
+        ground = known
+    elif len(votes) < rules.least_votes:
         return Ground(np.zeros(2), ())
-    ground = velocity_mode(votes, trust, rules.kernel_speed * unit, rules.forward_favour)
+    else:
+        ground = velocity_mode(votes, trust, rules.kernel_speed * unit, rules.forward_favour)
     over = np.linalg.norm(velocity[..., :2] - ground, axis=-1)
     speed = np.maximum(over, np.abs(velocity[..., 2]))
     pace = float(np.linalg.norm(ground))

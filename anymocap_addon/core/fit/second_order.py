@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .contacts import ContactRules, Ground, find_ground
-from .lm import Schedule, minimise
+from .lm import Schedule, Tick, minimise
 from .model import FitModel, State, clipped
 from .objective import Objective, Steps, Weights
 from .observations import Observations
@@ -32,6 +32,7 @@ class SecondOrderOptions:
         acceleration: weight of the first pass: weak, for an over-smoothed fit cannot teach the adaptive weights.
         adaptive_px, adaptive_least, adaptive_most: w = clip(adaptive_px^2 / (2 var(acceleration)), least, most).
         plant, plant_height: weight of a planted step along the ground and of its height, relative to `plant`.
+        plant_turns: how often plants are looked for and held.
     """
 
     first: Schedule = FIRST
@@ -46,6 +47,7 @@ class SecondOrderOptions:
     adaptive_most: float = 2.0
     plant: float = 100.0
     plant_height: float = 0.1
+    plant_turns: int = 2
     contacts: ContactRules = field(default_factory=ContactRules)
     offsets: OffsetRules = field(default_factory=OffsetRules)
 
@@ -117,20 +119,41 @@ def fit_second_order(
         raw, weights, better.state, scale, options.offsets, lambda share: tell(0.6 + 0.2 * share, "reader offsets")
     )
     iterations = rough.iterations + better.iterations + options.offsets.turns
-    joints = _joints(model, state)
     ground = Ground(np.zeros(2), ())
     if plants:
-        ground = find_ground(joints, model.rig.contacts, model.rig.body_length, fps, options.contacts)
-    if ground.plants:
-        steps = planted_steps(model, ground, len(joints), options.plant, options.plant_height)
-        planted = Objective(model, freed, replace(weights, steps=steps))
-        held = minimise(planted, state, options.planted, lambda share: tell(0.8 + 0.2 * share, "plants"))
-        state, iterations = held.state, iterations + held.iterations
+        state, ground, used = _hold_plants(
+            Objective(model, freed, weights), state, fps, options, lambda share: tell(0.8 + 0.2 * share, "plants")
+        )
+        iterations += used
     state = clipped(model, state)
     with torch.no_grad():
         loss = float(Objective(model, freed, weights).evaluate(state, scale).loss)
     tell(1.0, "done")
     return Fitted(state, ground, loss, iterations)
+
+
+def _hold_plants(
+    free: Objective, state: State, fps: float, options: SecondOrderOptions, tick: Tick
+) -> tuple[State, Ground, int]:
+    """Find plants and hold them; then look again, for held feet show better where their plants end.
+
+    Returns:
+        the state, the plants with the ground's velocity, and the iterations used.
+    """
+    model, used = free.model, 0
+    rig, ground = model.rig, Ground(np.zeros(2), ())
+    for turn in range(options.plant_turns):
+        known = ground.velocity if turn else None
+        found = find_ground(_joints(model, state), rig.contacts, rig.body_length, fps, options.contacts, known)
+        if found.plants == ground.plants:
+            break
+        ground = found
+        steps = planted_steps(model, ground, len(state.trans), options.plant, options.plant_height)
+        held = Objective(model, free.seen, replace(free.weights, steps=steps))
+        solved = minimise(held, state, options.planted)
+        state, used = solved.state, used + solved.iterations
+        tick((turn + 1) / options.plant_turns)
+    return state, ground, used
 
 
 def _joints(model: FitModel, state: State) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
