@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import cv2
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 
 from anymocap_addon.core.dataset.samples import Samples, load_samples
-from anymocap_addon.core.errors import BadInputError
+from anymocap_addon.core.errors import AnyMoCapError, BadInputError
 from anymocap_addon.core.layout import Layout
 
 LAYOUT = Layout()
@@ -101,6 +103,15 @@ def test_missing_truncated_and_foreign_files_are_named(folder: Path) -> None:
         _load(folder)
     with pytest.raises(BadInputError, match="0 drawn poses"):
         _load(folder.parent / "nothing")
+
+
+def test_a_full_disk_is_one_clear_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(AnyMoCapError, match=r"frames\.u8.*disk is full"):
+        _load(folder)
 
 
 def test_held_out_poses_are_spread_and_never_trained_on() -> None:

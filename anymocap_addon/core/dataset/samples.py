@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atomic import write_json
+from ..atomic import write_error, write_json
 from ..errors import BadInputError
 from ..formats import read_json
 from ..layout import Layout
@@ -200,18 +201,26 @@ class _Store:
     """The cache's two files; anything in them that does not fit is simply written again."""
 
     def __init__(self, folder: Path, rows: int, columns: int, count: int) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self.rows = rows
         self.shape = (count, rows, columns, 4)
         self.path = folder / "frames.u8"
         self.index = folder / "index.json"
         self.keys = self._known_keys()
-        size = int(np.prod(self.shape, dtype=np.int64))
-        with self.path.open("r+b" if self.path.exists() else "w+b") as handle:
-            handle.truncate(size)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._allocate(int(np.prod(self.shape, dtype=np.int64)))
+            # While slots change the index must not vouch for them; it is written again at the end.
+            self.index.unlink(missing_ok=True)
+        except OSError as error:
+            raise write_error(self.path, error) from error
         self._writable: NDArray[np.uint8] = np.memmap(self.path, np.uint8, "r+", shape=self.shape)
-        # While slots change the index must not vouch for them; it is written again at the end.
-        self.index.unlink(missing_ok=True)
+
+    def _allocate(self, size: int) -> None:
+        """Give the file its blocks now: a disk that fills up under a memory map kills the process without a word."""
+        with self.path.open("r+b" if self.path.exists() else "w+b") as handle:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(handle.fileno(), 0, size)
+            handle.truncate(size)
 
     def _known_keys(self) -> list[str]:
         if not (self.path.exists() and self.index.exists()):
