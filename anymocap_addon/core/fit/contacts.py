@@ -10,6 +10,9 @@ estimated jointly from the fitted tracks:
    ground" with one shared velocity: feet that agree win, a foot that only passes through g votes once or twice.
    Which of several modes is taken counts how near the floor its votes are, and favours a ground that moves backwards
    (+Y, creatures face -Y and mostly go forwards) by `forward_favour`: a gallop's feet swing as low as they stand.
+   A wide kernel is pulled by the slow frames around touch-down and lift-off, so it is narrowed to the spread of the
+   votes around the mode as long as that falls; where it ends below `steady_speed` the feet agree on one velocity and
+   the narrow mode is taken. The feet of drawn walks do not, and keep the wide one.
 3. Contacts by hysteresis: a core (low, slow over the ground, slow upwards) of a few frames starts a plant, a wider
    threshold extends it to both sides, because near touch-down and lift-off a smoothed track is never quite still.
 
@@ -48,6 +51,7 @@ class ContactRules:
     least_frames: int = 3
     least_votes: int = 3
     forward_favour: float = 1.25
+    steady_speed: float = 0.08
 
 
 @dataclass(frozen=True)
@@ -80,21 +84,37 @@ def _above_floor(tracks: Array, body_length: float, rules: ContactRules) -> Arra
     return np.where(grounded, height - floor, np.inf)
 
 
-def velocity_mode(votes: Array, trust: Array, sigma: float, favour: float) -> Array:
-    """A mode (2,) of the Gaussian kernel density of votes (N, 2): mean shift from the vote with the best support.
+def velocity_mode(votes: Array, trust: Array, unit: float, rules: ContactRules) -> Array:
+    """The ground's velocity (2,) by votes (N, 2): mean shift from the vote with the best support.
 
     Args:
-        trust: (N,) how much each vote supports a start. favour: factor for starts with y > 0.
+        trust: (N,) how much each vote supports a start. unit: a body length a second, metres a frame.
     """
+    sigma = rules.kernel_speed * unit
     chosen = np.arange(0, len(votes), max(1, len(votes) // 400))
     near = np.exp(-0.5 * ((votes[chosen, None] - votes) ** 2).sum(-1) / sigma**2)
-    support = (near @ trust) * np.where(votes[chosen, 1] > 0, favour, 1.0)
-    mode: Array = votes[chosen[int(support.argmax())]]
+    support = (near @ trust) * np.where(votes[chosen, 1] > 0, rules.forward_favour, 1.0)
+    wide = _mean_shift(votes, votes[chosen[int(support.argmax())]], sigma)
+    sharp = wide
+    while True:
+        distance = np.linalg.norm(votes - sharp, axis=1)
+        spread = 1.4826 * float(np.median(distance[distance < 1.5 * sigma]))
+        if spread > 0.95 * sigma:
+            break
+        sigma = max(spread, 0.2 * rules.steady_speed * unit)
+        sharp = _mean_shift(votes, sharp, sigma)
+        if sigma > spread:
+            break
+    return sharp if sigma <= rules.steady_speed * unit else wide
+
+
+def _mean_shift(votes: Array, start: Array, sigma: float) -> Array:
+    mode = start
     for _ in range(100):
         weight = np.exp(-0.5 * ((votes - mode) ** 2).sum(-1) / sigma**2)
         moved: Array = weight @ votes / weight.sum()
         if np.abs(moved - mode).max() < 1e-9:
-            break
+            return moved
         mode = moved
     return mode
 
@@ -142,7 +162,7 @@ def find_ground(
     elif len(votes) < rules.least_votes:
         return Ground(np.zeros(2), ())
     else:
-        ground = velocity_mode(votes, trust, rules.kernel_speed * unit, rules.forward_favour)
+        ground = velocity_mode(votes, trust, unit, rules)
     over = np.linalg.norm(velocity[..., :2] - ground, axis=-1)
     speed = np.maximum(over, np.abs(velocity[..., 2]))
     pace = float(np.linalg.norm(ground))

@@ -1,4 +1,4 @@
-"""Left/right swaps of the reader, undone: a two-state Viterbi over frames, for the whole view and for each limb.
+"""Left/right swaps of the reader, undone: a two-state Viterbi over frames, for the whole view, then each limb.
 
 A burst of swapped frames agrees with itself, so a robust loss does not reject it. Two things give it away: the rows
 of the other view, and the jump of every track at both ends. State 0 is "as read", state 1 is "left and right changed
@@ -112,9 +112,8 @@ def repaired(view: View, other: View, rig: RigInfo, rules: SwapRules | None = No
     rules = rules or SwapRules()
     if len(rig.pairs) == 0 or len(view.uv) < 2:
         return view, 0
-    limbs = limb_pairs(rig)
     changed = np.zeros(len(view.uv), bool)
-    for pairs in [rig.pairs, *limbs] if len(limbs) > 1 else [rig.pairs]:
+    for pairs in (rig.pairs, *limb_pairs(rig)):
         frames = swapped_frames(view, other, pairs, rules)
         if frames.mean() <= 0.5:
             view = exchanged(view, pairs, frames)
