@@ -30,7 +30,8 @@ def predict(network: ReaderNet, images: Tensor, grid: Grid) -> tuple[NDArray[np.
     """Points and peak masses of frames, from two passes half a cell apart.
 
     The second pass sees the frame moved by half a cell, so that what the grid of cells does to a point differs and
-    partly cancels: up to a tenth less median error. Where the passes disagree by more than DISAGREEMENT cells the surer one wins.
+    partly cancels: up to a tenth less median error. Where the passes disagree by more than DISAGREEMENT cells the surer
+    one wins.
 
     Args:
         network: in evaluation mode.
