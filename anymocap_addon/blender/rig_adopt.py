@@ -112,9 +112,7 @@ def adopt(armature: bpy.types.Object, meshes: list[bpy.types.Object]) -> Capture
     return CaptureSkeleton(names, parents, rest, lengths, tips, flat, keypoints, tuple(notes))
 
 
-def _armature_bones(
-    armature: bpy.types.Object, skins: list[Skin], points: list[Array], size: float
-) -> ArmatureBones:
+def _armature_bones(armature: bpy.types.Object, skins: list[Skin], points: list[Array], size: float) -> ArmatureBones:
     ordered = sorted(armature.data.bones, key=lambda b: len(b.parent_recursive))
     names = tuple(b.name for b in ordered)
     index = {name: i for i, name in enumerate(names)}

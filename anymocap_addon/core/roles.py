@@ -339,9 +339,7 @@ def find_pairs(points: Array, size: float, names: tuple[str, ...] = (), rank: Ar
         cost += PAIR_MISS * (rank[left][:, None] != rank[right][None])
     best_right, best_left = cost.argmin(1), cost.argmin(0)
     pairs = [
-        (int(left[i]), int(right[r]))
-        for i, r in enumerate(best_right)
-        if best_left[r] == i and miss[i, r] < PAIR_MISS
+        (int(left[i]), int(right[r])) for i, r in enumerate(best_right) if best_left[r] == i and miss[i, r] < PAIR_MISS
     ]
     return np.array(pairs, np.int64).reshape(-1, 2)
 

@@ -1,7 +1,8 @@
 """Muon (K. Jordan 2024): momentum whose direction is made orthogonal before it moves a weight matrix.
 
-On this reader 300 steps end at a held-out error of 11.2 px where AdamW's end at 13.3 px, for a fifth more time. Weights
-that are not matrices (normalisation, biases), the first layer and the last one are left to AdamW, as its author advises.
+On this reader 300 steps end at a held-out error of 11.2 px where AdamW's end at 13.3 px, for a fifth more time.
+Weights that are not matrices (normalisation, biases), the first layer and the last one are left to AdamW, as its author
+advises.
 """
 
 from __future__ import annotations
