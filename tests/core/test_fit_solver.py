@@ -116,6 +116,12 @@ def test_banded_solve_equals_dense_solve() -> None:
     solution = solve(system, 0.1)
     assert solution is not None
     assert np.allclose(solution.numpy().ravel(), np.linalg.solve(damped, -gradient.numpy().ravel()))
+    fixed = torch.tensor(rng.random((frames, size)) < 0.3)
+    free = ~fixed.numpy().ravel()
+    held = solve(system, 0.1, fixed)
+    assert held is not None and not held[fixed].any()
+    want = np.linalg.solve(damped[np.ix_(free, free)], -gradient.numpy().ravel()[free])
+    assert np.allclose(held.numpy().ravel()[free], want)
     assert np.allclose(system.times(gradient).numpy().ravel(), dense @ gradient.numpy().ravel())
     assert solve(BandedSystem(-system.here, system.after1, system.after2, gradient), 0.1) is None
 

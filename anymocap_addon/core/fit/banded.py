@@ -33,57 +33,49 @@ class BandedSystem:
         return product[..., 0]
 
 
-def with_fixed(system: BandedSystem, fixed: Tensor) -> BandedSystem:
-    """The system whose solution is zero wherever the mask `fixed` (T, D) is True."""
-    free = (~fixed).to(system.gradient.dtype)
-    here = system.here * free[:, :, None] * free[:, None, :]
-    here.diagonal(dim1=-2, dim2=-1).add_(1 - free)
-    return BandedSystem(
-        here,
-        system.after1 * free[1:, :, None] * free[:-1, None, :],
-        system.after2 * free[2:, :, None] * free[:-2, None, :],
-        system.gradient * free,
-    )
-
-
-def solve(system: BandedSystem, damping: float, floor: float = 1e-6) -> Tensor | None:
+def solve(system: BandedSystem, damping: float, fixed: Tensor | None = None, floor: float = 1e-6) -> Tensor | None:
     """The damped step (T, D): (H + damping * diag(H) + floor) x = -gradient.
+
+    Args:
+        fixed: mask (T, D) of unknowns that stay at zero; the others are solved for without them.
 
     Returns:
         None when a block is not positive definite: damp more.
     """
     frames, size = system.gradient.shape
-    here = system.here.clone()
-    diagonal = here.diagonal(dim1=-2, dim2=-1)
-    diagonal.mul_(1 + damping).add_(floor)
+    free = torch.ones_like(system.gradient) if fixed is None else (~fixed).to(system.gradient.dtype)
+    # what is added to the diagonal: damping for the free, a one (in place of all else) for the fixed
+    extra = (damping * system.here.diagonal(dim1=-2, dim2=-1) + floor) * free + (1 - free)
+    right_side = -system.gradient * free
     lower: list[Tensor] = []
     # rows[t] = [A1 | A2]: factor blocks L[t, t-1] and L[t, t-2], side by side so that one product takes both off
     rows = [system.gradient.new_zeros(size, 2 * size) for _ in range(frames + 2)]
-    partial: list[Tensor] = []
+    partial = [torch.zeros_like(right_side[0]) for _ in range(2)]  # two frames before the first, then one a frame
     for t in range(frames):
         row = rows[t]
-        block = torch.addmm(here[t], row, row.T, alpha=-1)
-        right = -system.gradient[t]
-        if t > 0:
-            before = [partial[t - 1], partial[t - 2] if t > 1 else torch.zeros_like(partial[0])]
-            right = right - row @ torch.cat(before)
+        # masks are applied block by block, while a block is in the cache
+        block = system.here[t] if fixed is None else system.here[t] * torch.outer(free[t], free[t])
+        block = torch.addmm(block, row, row.T, alpha=-1)
+        block.diagonal().add_(extra[t])
         factor, info = torch.linalg.cholesky_ex(block)
         if int(info):
             return None
         lower.append(factor)
-        wanted = [right[:, None]]
+        wanted = [(right_side[t] - row @ torch.cat([partial[-1], partial[-2]]))[:, None]]
         if t + 1 < frames:
+            after = system.after1[t].T if fixed is None else system.after1[t].T * torch.outer(free[t], free[t + 1])
             # H[t+1, t] - L[t+1, t-1] L[t, t-1]^T
-            wanted.append(torch.addmm(system.after1[t].T, row[:, :size], rows[t + 1][:, size:].T, alpha=-1))
+            wanted.append(torch.addmm(after, row[:, :size], rows[t + 1][:, size:].T, alpha=-1))
         if t + 2 < frames:
-            wanted.append(system.after2[t].T)
+            after = system.after2[t].T
+            wanted.append(after if fixed is None else after * torch.outer(free[t], free[t + 2]))
         solved = torch.linalg.solve_triangular(factor, torch.cat(wanted, 1), upper=False)
         partial.append(solved[:, 0])
         if t + 1 < frames:
             rows[t + 1][:, :size] = solved[:, 1 : size + 1].T
         if t + 2 < frames:
             rows[t + 2][:, size:] = solved[:, size + 1 :].T
-    return _back_substitute(lower, rows, partial)
+    return _back_substitute(lower, rows, partial[2:])
 
 
 def _back_substitute(lower: list[Tensor], rows: list[Tensor], partial: list[Tensor]) -> Tensor:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .banded import BandedSystem, solve, with_fixed
+from .banded import BandedSystem, solve
 from .model import State, clipped
 from .objective import Evaluation, Objective
 
@@ -24,6 +24,7 @@ LARGEST_TURN_RAD = 0.7
 LARGEST_DAMPING = 1e6
 TRIES = 6
 ROUNDS = 3
+SLACK_RAD = 2e-3  # so little beyond a limit is clipped without solving again
 
 
 @dataclass(frozen=True)
@@ -116,11 +117,11 @@ def _inside(objective: Objective, state: State, system: BandedSystem, damping: f
     step: Tensor | None = None
     for _ in range(ROUNDS):
         rest = BandedSystem(system.here, system.after1, system.after2, system.gradient + system.times(moved))
-        solved = solve(with_fixed(rest, fixed), damping)
+        solved = solve(rest, damping, fixed)
         if solved is None:
             return None
         step = solved + moved
-        beyond = ~fixed & ((step < low) | (step > high))
+        beyond = ~fixed & ((step < low - SLACK_RAD) | (step > high + SLACK_RAD))
         if not bool(beyond.any()):
             break
         moved = torch.where(beyond, torch.clamp(step, low, high), moved)
