@@ -61,6 +61,7 @@ def test_formulas_name_the_constants_that_the_code_uses() -> None:
         f"above {RULE.highest_floor:g} L never touches",
         f"below {RULE.low_height:g} L",
         f"sigma {RULE.kernel_speed:g} L a second",
+        f"within {RULE.steady_speed:g} L a second",
         f"larger of {RULE.contact_speed:g} L a second and {RULE.contact_share:g} |g|",
         f"for at least {RULE.min_frames} frames in a row",
         f"fewer than {RULE.min_low_samples} low samples",

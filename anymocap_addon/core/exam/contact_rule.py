@@ -7,7 +7,9 @@ C contact joints, body length L and frame rate fps:
 2. velocity             v = central differences of P, a frame (one-sided at the clip's ends).
 3. low                  P_z - f_c < 0.02 L.
 4. ground velocity      g = the mode of the horizontal velocities of all low feet: the highest point of their Gaussian
-                        kernel density with sigma = 0.3 L / fps, found by mean shift from the densest sample.
+                        kernel density with sigma = 0.3 L / fps, found by mean shift from the densest sample. The
+                        kernel is then narrowed to the samples' spread around the mode as long as that falls; where it
+                        ends within 0.08 L / fps the feet are steady and the narrow mode is taken (`steady_mode`).
 5. contact              low, |v_xy - g| < tol and |v_z| < tol with tol = max(0.2 L / fps, |g| / 2), for at least 3
                         frames in a row.
 
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadInputError
+from ..velocity_mode import mean_shift, steady_mode
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -38,6 +41,7 @@ class ContactRule:
     highest_floor: float = 0.15
     low_height: float = 0.02
     kernel_speed: float = 0.3
+    steady_speed: float = 0.08
     contact_speed: float = 0.2
     contact_share: float = 0.5
     min_frames: int = 3
@@ -102,23 +106,11 @@ def low_feet(tracks: Array, body_length: float, rule: ContactRule = RULE) -> Mas
     return low
 
 
-def velocity_mode(samples: Array, sigma: float, iterations: int = 100) -> Array:
-    """The highest point (2,) of the Gaussian kernel density of `samples` (N, 2), by mean shift."""
-
-    def weights(at: Array) -> Array:
-        squared = ((samples - at) ** 2).sum(-1)
-        kernel: Array = np.exp(-0.5 * squared / sigma**2)
-        return kernel
-
+def velocity_mode(samples: Array, sigma: float, steady: float) -> Array:
+    """The highest point (2,) of the Gaussian kernel density of `samples` (N, 2), sharpened where they are steady."""
     seeds = samples[:: max(1, len(samples) // 400)]
-    mode: Array = max(seeds, key=lambda seed: float(weights(seed).sum()))
-    for _ in range(iterations):
-        weight = weights(mode)
-        moved: Array = (weight[:, None] * samples).sum(0) / weight.sum()
-        if np.abs(moved - mode).max() < 1e-9:
-            return moved
-        mode = moved
-    return mode
+    density = np.exp(-0.5 * ((seeds[:, None] - samples) ** 2).sum(-1) / sigma**2).sum(1)
+    return steady_mode(samples, mean_shift(samples, seeds[int(density.argmax())], sigma), sigma, steady)
 
 
 def ground_velocity(tracks: Array, body_length: float, fps: float, rule: ContactRule = RULE) -> Array:
@@ -126,7 +118,8 @@ def ground_velocity(tracks: Array, body_length: float, fps: float, rule: Contact
     samples = velocities(tracks)[low_feet(tracks, body_length, rule)][:, :2]
     if len(samples) < rule.min_low_samples or len(tracks) < rule.min_frames:
         return np.zeros(2)
-    return velocity_mode(samples, rule.kernel_speed * body_length / fps)
+    unit = body_length / fps
+    return velocity_mode(samples, rule.kernel_speed * unit, rule.steady_speed * unit)
 
 
 def _runs(on: Mask, min_frames: int) -> list[tuple[int, int]]:

@@ -26,6 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..velocity_mode import mean_shift, steady_mode
+
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -94,29 +96,8 @@ def velocity_mode(votes: Array, trust: Array, unit: float, rules: ContactRules) 
     chosen = np.arange(0, len(votes), max(1, len(votes) // 400))
     near = np.exp(-0.5 * ((votes[chosen, None] - votes) ** 2).sum(-1) / sigma**2)
     support = (near @ trust) * np.where(votes[chosen, 1] > 0, rules.forward_favour, 1.0)
-    wide = _mean_shift(votes, votes[chosen[int(support.argmax())]], sigma)
-    sharp = wide
-    while True:
-        distance = np.linalg.norm(votes - sharp, axis=1)
-        spread = 1.4826 * float(np.median(distance[distance < 1.5 * sigma]))
-        if spread > 0.95 * sigma:
-            break
-        sigma = max(spread, 0.2 * rules.steady_speed * unit)
-        sharp = _mean_shift(votes, sharp, sigma)
-        if sigma > spread:
-            break
-    return sharp if sigma <= rules.steady_speed * unit else wide
-
-
-def _mean_shift(votes: Array, start: Array, sigma: float) -> Array:
-    mode = start
-    for _ in range(100):
-        weight = np.exp(-0.5 * ((votes - mode) ** 2).sum(-1) / sigma**2)
-        moved: Array = weight @ votes / weight.sum()
-        if np.abs(moved - mode).max() < 1e-9:
-            return moved
-        mode = moved
-    return mode
+    wide = mean_shift(votes, votes[chosen[int(support.argmax())]], sigma)
+    return steady_mode(votes, wide, sigma, rules.steady_speed * unit)
 
 
 def _runs(on: Mask) -> list[tuple[int, int]]:
