@@ -25,6 +25,7 @@ HEAVY = ("torch", "cv2", "transformers", "fal_client", "httpx")
 
 @pytest.fixture
 def enabled() -> Iterator[None]:
+    bpy.ops.wm.read_factory_settings(use_empty=True)  # an unsaved file, whatever other tests opened
     anymocap_addon.register()
     yield
     bpy.context.scene.anymocap.property_unset("project")
