@@ -8,11 +8,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import bpy
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion
 
 from ..core.errors import BadInputError
 from .action_slots import action_fcurves, assign_action
 
+# A pose bone's rotation (wxyz) as the file came, kept by prep: what an Action plays over on bones that it does not key.
+# Places are left out: files whose pose and bind pose differ in them (glTF allows it) would leave the ground.
+POSE_PROPERTY = "anymocap_pose"
+_TURNED = 1e-4  # radians
 _ROTATION_PATH = re.compile(r'pose\.bones\["(.+)"\]\.rotation_(quaternion|euler|axis_angle)$')
 _EULER_ORDERS = {"XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"}
 
@@ -44,9 +48,23 @@ def find_action(name: str, armature: bpy.types.Object) -> bpy.types.Action:
     raise BadInputError(what, hint=f"Actions here: {known}.")
 
 
+def keep_pose(armature: bpy.types.Object) -> None:
+    """Remember the rotations of the present pose in the armature itself, before it is brought to rest."""
+    for bone in armature.pose.bones:
+        turn = bone.matrix_basis.to_quaternion()
+        if turn.angle > _TURNED:
+            bone[POSE_PROPERTY] = list(turn)
+
+
+def _kept_pose(bone: bpy.types.PoseBone) -> Matrix:
+    kept = bone.get(POSE_PROPERTY)
+    return Matrix() if kept is None else Quaternion(kept[:]).to_matrix().to_4x4()
+
+
 @contextmanager
 def playing(armature: bpy.types.Object, action: bpy.types.Action) -> Iterator[None]:
-    """`action` alone drives the armature from its rest pose; Action, NLA, modes, pose and frame come back at
+    """`action` alone drives the armature from the pose that its file came with (bones that it does not key stay
+    there); Action, NLA, modes, pose and frame come back at
     the end.
 
     Bones whose rotation the Action keys in another mode than they have are switched to that mode meanwhile: a
@@ -65,7 +83,7 @@ def playing(armature: bpy.types.Object, action: bpy.types.Action) -> Iterator[No
     try:
         for bone in armature.pose.bones:
             bone.rotation_mode = modes.get(bone.name, bone.rotation_mode)
-            bone.matrix_basis = Matrix()
+            bone.matrix_basis = _kept_pose(bone)
         armature.data.pose_position = "POSE"
         data.use_nla = False
         assign_action(armature, action)

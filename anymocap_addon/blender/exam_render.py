@@ -15,7 +15,7 @@ from ..core.exam.truth import Truth, save_truth
 from ..core.kinematics import continuous_quaternion, matrix_to_quaternion
 from ..core.layout import Layout
 from ..core.stage_context import StageContext
-from .action_playback import scene_fps
+from .action_playback import find_action, scene_fps
 from .draw import PosedMeshes
 from .frame_shard import FrameShard
 from .png import write_png
@@ -73,12 +73,7 @@ def _action_name(ctx: StageContext, scene: RiggedScene) -> str:
     if not name:
         walks = [action for action in known if "walk" in action.lower()]
         return walks[0] if walks else known[0]
-    if name not in known:
-        close = [action for action in known if action.lower() == name.lower()]
-        if not close:
-            raise BadInputError(f"There is no Action {name!r}.", key="action", hint=f"There are: {', '.join(known)}.")
-        return close[0]
-    return str(name)
+    return str(find_action(name, scene.armature).name)
 
 
 def _motion(ctx: StageContext, scene: RiggedScene, layout: Layout, action: str) -> Motion:

@@ -22,6 +22,7 @@ from ..core.creature import Creature, Prep, save_creature
 from ..core.errors import BadInputError
 from ..core.project import CreaturePaths
 from ..core.stage_context import StageContext
+from .action_playback import keep_pose
 from .compat import save_blend
 from .import_mesh import driving_armature, hidden, import_blend, import_file, snapshot_object
 from .scene import fresh_scene, world_vertices
@@ -248,6 +249,7 @@ def check_uniform(armature: bpy.types.Object, source: Path) -> None:
 
 def rest_only(armature: bpy.types.Object) -> None:
     """Bring the armature to rest: no Action drives it, its pose is cleared. Its Actions stay in the file."""
+    keep_pose(armature)
     data = armature.animation_data
     if data is not None:
         data.action = None

@@ -35,9 +35,13 @@ class ProgressLine:
         self._began = time.monotonic()
         self._shown = self._began if not self._terminal else 0.0
         self._width = 0
+        self._told: set[str] = set()
 
     def event(self, event: dict[str, Any]) -> None:
-        """Show a progress event; others are left out."""
+        """Show a progress event, or a line that the stage logs for people, once; others are left out."""
+        if event["event"] == "log" and event["text"] not in self._told:
+            self._told.add(event["text"])
+            self._write(f"    {event['text']}", end=True)
         if event["event"] != "progress":
             return
         now = time.monotonic()
@@ -63,7 +67,8 @@ class ProgressLine:
 
     def _write(self, line: str, end: bool) -> None:
         if self._terminal:
-            line = line[: shutil.get_terminal_size().columns - 1]
+            if not end:
+                line = line[: shutil.get_terminal_size().columns - 1]
             self._out.write("\r" + line.ljust(self._width) + ("\n" if end else ""))
             self._width = 0 if end else len(line)
         else:

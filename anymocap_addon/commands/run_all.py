@@ -35,10 +35,22 @@ def run_all(registry: Registry, paths: CreaturePaths, clips: list[str], pool: Po
         raise BadInputError(
             "The creature has no mesh.", file=paths.model(), hint="Put one there, or run prep with --mesh FILE."
         )
+    for clip in clips:
+        _check_clip(paths, clip)
     done = [_run_one(registry, paths, stage, None, pool) for stage in registry if stage.per == "creature"]
     for clip in clips or known_clips(paths):
         done += [_run_one(registry, paths, stage, clip, pool) for stage in registry if stage.per == "clip"]
     return [entry for entry in done if entry]
+
+
+def _check_clip(paths: CreaturePaths, clip: str) -> None:
+    """Say before anything is drawn or trained that there is nothing to read."""
+    if load_record(paths, "detect", clip) is None and not paths.exam(clip).clip.exists():
+        raise BadInputError(
+            f"There is no video for the clip {clip!r}.",
+            file=paths.exam(clip).clip,
+            hint=f"Run `detect --clip {clip} --video FILE` once there is a reader, or `exam --clip {clip}`.",
+        )
 
 
 def _run_one(registry: Registry, paths: CreaturePaths, stage: Stage, item: str | None, pool: Pool) -> dict[str, Any]:

@@ -27,7 +27,7 @@ Picture = NDArray[np.uint8]
 GROUND = (30, 32, 36)
 TEXT = (236, 238, 242)
 GAP_PX = 2
-AROUND = 0.14  # of the creature's size, kept free around it in the side panels
+AROUND = 0.22  # of the creature's size, kept free around it in the side panels
 REDRAW = "Run the showcase stage again."
 
 

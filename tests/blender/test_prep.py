@@ -186,6 +186,18 @@ def test_actions_play_as_they_did_in_the_file(tmp_path: Path, assets_dir: Path) 
 
 
 @pytest.mark.needs_assets
+def test_bones_that_an_action_does_not_key_keep_the_pose_of_the_file(tmp_path: Path, assets_dir: Path) -> None:
+    """The robot's Walking leaves Shoulder.L where the file's nodes put it, 64 degrees below the bind pose."""
+    run_prep(tmp_path, "robot", assets_dir / "creatures" / "RobotExpressive.glb")
+    shoulder = armature().pose.bones["Shoulder.L"]
+    assert shoulder.matrix_basis == Matrix(), "static.blend stands at rest"
+    with playing(armature(), bpy.data.actions["Walking"]):
+        bpy.context.scene.frame_set(3)
+        assert np.degrees(shoulder.matrix_basis.to_quaternion().angle) == pytest.approx(64, abs=2)
+    assert shoulder.matrix_basis == Matrix()
+
+
+@pytest.mark.needs_assets
 def test_meshes_parented_to_bones_stay_where_the_file_puts_them(tmp_path: Path, assets_dir: Path) -> None:
     """The importer's default guess of bone rolls moved the robot's legs away from its feet."""
     run_prep(tmp_path, "robot", assets_dir / "creatures" / "RobotExpressive.glb")
