@@ -42,8 +42,9 @@ def import_file(path: Path) -> None:
     try:
         _IMPORTERS[suffix](path)
     except RuntimeError as error:  # what bpy raises for any failure inside an operator
-        reason = str(error).strip().splitlines()
-        detail = next((line for line in reversed(reason) if line.strip()), "no reason given")
+        reason = [line.strip() for line in str(error).splitlines()]
+        said = [line for line in reason if line and not line.startswith(("Location:", "File ", "^"))]
+        detail = said[-1] if said else "no reason given"
         raise BadInputError(f"Blender's importer cannot read it: {detail}", file=path, hint=_EXPORT_AGAIN) from error
 
 

@@ -35,7 +35,7 @@ def run_all(registry: Registry, paths: CreaturePaths, clips: list[str], pool: Po
         raise BadInputError(
             "The creature has no mesh.", file=paths.model(), hint="Put one there, or run prep with --mesh FILE."
         )
-    for clip in clips:
+    for clip in clips if "detect" in registry else []:
         _check_clip(paths, clip)
     done = [_run_one(registry, paths, stage, None, pool) for stage in registry if stage.per == "creature"]
     for clip in clips or known_clips(paths):

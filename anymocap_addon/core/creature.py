@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import BadInputError
-from .formats import read_json, write_json_file
+from .formats import known_keys, read_json, write_json_file
 from .layout import Layout
 
 Degrees = tuple[float, float, float]
@@ -85,8 +85,7 @@ def _layout(data: dict[str, Any]) -> Layout:
         values.setdefault("m_per_px", values.pop("height_m") / values.get("height", Layout.height))
     if "w_front" in values and "w_side" not in values:
         values["w_side"] = values.get("width", Layout.width) - values["w_front"]
-    known = set(Layout.__dataclass_fields__)
-    return Layout(**{key: value for key, value in values.items() if key in known})
+    return Layout(**known_keys(Layout, values))
 
 
 def _triples(data: dict[str, Any]) -> dict[str, Degrees]:
@@ -116,13 +115,13 @@ def load_creature(path: Path | str) -> Creature:
         raise BadInputError(error.message, file=path, key="layout") from error
     return Creature(
         name=data["name"],
-        prep=Prep(**data.get("prep", {})),
+        prep=Prep(**known_keys(Prep, data.get("prep", {}))),
         layout=layout,
         paint=_paint(data.get("paint", [])),
         feet=tuple(data.get("feet", [])),
         contacts=tuple(data.get("contacts", [])),
-        prompt=PromptWords(**data.get("prompt", {})),
-        showcase=ShowcaseCamera(**data.get("showcase", {}).get("camera", {})),
+        prompt=PromptWords(**known_keys(PromptWords, data.get("prompt", {}))),
+        showcase=ShowcaseCamera(**known_keys(ShowcaseCamera, data.get("showcase", {}).get("camera", {}))),
         testpose=_triples(data.get("testpose", {})),
         start_pose=_triples(data.get("start_pose", {})),
         rigid=rigid if isinstance(rigid, bool) else tuple(rigid),

@@ -41,7 +41,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     motion, detections = load_motion(files.motion), load_detections(files.det)
     links, window = joint_links(ctx.load_rig()), side_window(layout, motion.joints, BLEND)
     with encoder(files.showcase, FILM_SIZE, motion.fps, crf=19) as film:
-        for frame, clip in enumerate(_clip_frames(motion, detections, layout)):
+        for frame, clip in enumerate(_clip_frames(ctx.project.root, motion, detections, layout)):
             film.write(_film_frame(files, layout, motion, detections, links, window, frame, clip))
             ctx.progress(frame + 1, motion.T, "film frames")
         if film.frames != motion.T:
@@ -53,12 +53,15 @@ def run(ctx: StageContext) -> dict[str, Any]:
     return {"showcase": str(files.showcase), "frames": motion.T, "size": list(FILM_SIZE)}
 
 
-def _clip_frames(motion: Motion, detections: Detections, layout: Layout) -> Iterator[Picture]:
+def _clip_frames(root: Path, motion: Motion, detections: Detections, layout: Layout) -> Iterator[Picture]:
     """The clip's frame at the time of every frame of the motion, aligned to the layout."""
-    if not Path(detections.video).exists():
-        raise BadInputError("The clip that was read is gone.", file=detections.video, hint="Run detect again.")
+    video = root / detections.video
+    if not video.exists():
+        raise BadInputError(
+            "The clip that was read is gone.", file=video, hint="Put it back, or run detect again with --video."
+        )
     times = np.arange(motion.T) / motion.fps
-    for picture in frames_at(detections.video, times):
+    for picture in frames_at(video, times):
         yield warp(picture, detections.calib, (layout.width, layout.height))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import BadInputError
-from .formats import read_json, write_json_file
+from .formats import known_keys, read_json, write_json_file
 from .project import CreaturePaths
 from .version import VERSION
 
@@ -101,11 +101,9 @@ def load_record(paths: CreaturePaths, stage: str, clip: str | None = None) -> St
     if not path.exists():
         return None
     data = read_json(path, "stage")
-    data.pop("schema")
-    data.pop("anymocap_version")
     for key in ("inputs", "outputs"):
-        data[key] = [FileMark(**mark) for mark in data[key]]
-    return StageRecord(**data)
+        data[key] = [FileMark(**known_keys(FileMark, mark)) for mark in data[key]]
+    return StageRecord(**known_keys(StageRecord, data))
 
 
 def load_records(paths: CreaturePaths, clip: str | None = None) -> dict[str, StageRecord]:

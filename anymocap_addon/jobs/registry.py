@@ -136,7 +136,11 @@ DATASET = Stage(
     ),
     inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info, paths.ref_png],
     creature_keys=("layout", "start_pose"),
-    outputs=lambda paths, _: [paths.dataset_sheet],
+    # The last pose stands for the folder: without it the check sheet vouches for pictures that are gone.
+    outputs=lambda paths, values: [
+        paths.dataset_sheet,
+        paths.dataset / f"{values['poses'] - 1:05d}_meta.json",
+    ],
 )
 
 TRAIN = Stage(

@@ -24,6 +24,7 @@ from .registry import REGISTRY
 from .serving import versions
 from .setting_paths import absolute_paths, portable_paths
 from .stage import Registry, Stage, Step, load_function
+from .start_lock import start_lock
 from .state import STAGE_VERSION, creature_values, own_staleness, stage_state
 from .step_run import StepRun
 
@@ -105,16 +106,17 @@ class StageRun:
                 self.result = StageResult(self.stage.name, True, figures, state.record.seconds, outputs)
                 return
         self._check_inputs()
-        former = load_record(self.paths, self.stage.name, self.item)
-        self._check_not_running(former)
-        self._check_not_foreign(former)
-        resumed = former is not None and self._resumes(former)
-        if not resumed:
-            self._forget_partial()
+        began = time.monotonic()
+        with start_lock(self.paths.stage_record(self.stage.name, self.item)):
+            former = load_record(self.paths, self.stage.name, self.item)
+            self._check_not_running(former)
+            self._check_not_foreign(former)
+            resumed = former is not None and self._resumes(former)
+            if not resumed:
+                self._forget_partial()
+            record = self._begin()
         # A resumed stage has also cost what it took before it was stopped.
         spent_s = former.seconds if former is not None and resumed and former.outcome == "cancelled" else 0.0
-        began = time.monotonic()
-        record = self._begin()
         try:
             yield from self._steps(record)
             record.seconds = round(spent_s + time.monotonic() - began, 3)

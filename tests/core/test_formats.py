@@ -71,6 +71,12 @@ def test_creature_round_trips_and_keeps_unknown_keys(tmp_path: Path) -> None:
     assert saved["artist_note"] == "kept" and saved["schema"] == "anymocap.creature/1"
 
 
+def test_unknown_keys_are_ignored_everywhere(tmp_path: Path) -> None:
+    extra = {"prep": {"length_m": 2.0, "x": 1}, "prompt": {"y": "z"}, "showcase": {"camera": {"fov": 3}}}
+    creature = load_creature(write(tmp_path / "creature.json", {"name": "x", **extra}))
+    assert creature.prep.length_m == 2.0
+
+
 def test_defaults_need_only_a_name(tmp_path: Path) -> None:
     assert load_creature(write(tmp_path / "c.json", {"name": "x"})) == Creature(name="x")
 
@@ -101,7 +107,14 @@ def test_wrong_values_are_named(tmp_path: Path, change: dict, key: str, words: s
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("", "empty"), ('{"name": "x"', "line 1"), ("[]", "top level"), ('{"name": NaN}', "NaN")]
+    ("text", "words"),
+    [
+        ("[" * 100_000, "nested"),
+        ("", "empty"),
+        ('{"name": "x"', "line 1"),
+        ("[]", "top level"),
+        ('{"name": NaN}', "NaN"),
+    ],
 )
 def test_damaged_json_is_one_clear_error(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(BadInputError, match=words):

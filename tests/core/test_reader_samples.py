@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -27,7 +28,8 @@ def _draw(folder: Path, index: int, colour: int, names: tuple[str, ...] = ("nose
         cv2.imwrite(str(folder / f"{index:05d}_{view}.png"), picture)
     front = [[100.0 + index, 200.0], [200.0, 300.0]]
     side = [[700.0, 200.0], [900.0, 300.0]]
-    meta = {"schema": "anymocap.meta/1", "names": names, "joints": [[0, 0, 0]] * 2, "seed": index, "blur": False}
+    joints = LAYOUT.unproject(np.array(front), np.array(side)).tolist()
+    meta = {"schema": "anymocap.meta/1", "names": names, "joints": joints, "seed": index, "blur": False}
     meta |= {"front_uv": front, "side_uv": side, "kind": "rest"}
     (folder / f"{index:05d}_meta.json").write_text(json.dumps(meta))
 
@@ -103,6 +105,13 @@ def test_missing_truncated_and_foreign_files_are_named(folder: Path) -> None:
         _load(folder)
     with pytest.raises(BadInputError, match="0 drawn poses"):
         _load(folder.parent / "nothing")
+
+
+def test_a_dataset_drawn_for_another_layout_is_refused_even_when_it_is_in_the_cache(folder: Path) -> None:
+    _load(folder)
+    for change in ({"m_per_px": LAYOUT.m_per_px * 1.1}, {"ground_v": 600.0}, {"cx": 0.02}):
+        with pytest.raises(BadInputError, match=r"00000_meta\.json.*another layout.*dataset again"):
+            load_samples(folder, replace(LAYOUT, **change), folder.parent / "cache")
 
 
 def test_a_full_disk_is_one_clear_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,8 @@ def _draw(folder: Path, index: int) -> None:
         for point, (r, g, b) in zip(uv[view], COLOURS):
             cv2.circle(picture, (int((point[0] - left) * k), int(point[1] * k)), 9, (b, g, r, 255), -1)
         cv2.imwrite(str(folder / f"{index:05d}_{view}.png"), picture)
-    meta = {"schema": "anymocap.meta/1", "names": NAMES, "joints": [[0, 0, 0]] * 3, "seed": index, "blur": False}
+    joints = LAYOUT.unproject(uv["front"], uv["side"]).tolist()
+    meta = {"schema": "anymocap.meta/1", "names": NAMES, "joints": joints, "seed": index, "blur": False}
     meta |= {"front_uv": uv["front"].tolist(), "side_uv": uv["side"].tolist(), "kind": "rest"}
     (folder / f"{index:05d}_meta.json").write_text(json.dumps(meta))
 

@@ -28,6 +28,7 @@ INDEX_SCHEMA = "anymocap.samples/1"
 HELD_OUT_SHARE = 0.04
 HELD_OUT_LEAST = 24
 LEAST_SAMPLES = 8
+MOST_OFF_PX = 0.5
 PNG_END = b"IEND\xaeB`\x82"
 REDRAW = "Run the dataset stage again: it draws what is missing."
 Progress = Callable[[int, int], None]
@@ -104,13 +105,13 @@ def _fetch(
     folder: Path, stem: str, slot: int, names: tuple[str, ...], layout: Layout, store: _Store
 ) -> tuple[Pose, NDArray[np.uint8] | None]:
     """One pose, and its picture unless the cache holds it already."""
-    pose = _read_pose(folder, stem, names)
+    pose = _read_pose(folder, stem, names, layout)
     if store.holds(slot, pose.key):
         return pose, None
     return pose, compose(folder, pose, layout, store.rows)
 
 
-def _read_pose(folder: Path, stem: str, names: tuple[str, ...]) -> Pose:
+def _read_pose(folder: Path, stem: str, names: tuple[str, ...], layout: Layout) -> Pose:
     meta = _read_meta(folder / f"{stem}_meta.json")
     if tuple(meta["names"]) != names:
         raise BadInputError(
@@ -121,10 +122,24 @@ def _read_pose(folder: Path, stem: str, names: tuple[str, ...]) -> Pose:
         )
     front, side = (_read_picture(folder / f"{stem}_{view}.png") for view in ("front", "side"))
     uv = np.concatenate([np.asarray(meta[view], np.float64) for view in ("front_uv", "side_uv")])
+    _check_layout(folder / f"{stem}_meta.json", meta, uv, layout)
     digest = hashlib.blake2b(digest_size=16)
     for part in (front, side, uv.tobytes(), "\n".join(names).encode()):
         digest.update(part)
     return Pose(stem, digest.hexdigest(), uv, front, side)
+
+
+def _check_layout(file: Path, meta: dict[str, Any], uv: NDArray[np.float64], layout: Layout) -> None:
+    """The joints in metres must project onto the pixels that the picture was drawn with."""
+    projected = np.concatenate(layout.project(np.asarray(meta["joints"], np.float64)))
+    off = float(np.abs(projected - uv).max()) if projected.shape == uv.shape else np.inf
+    if off > MOST_OFF_PX:
+        raise BadInputError(
+            f"was drawn for another layout: its joints lie up to {off:.1f} px off.",
+            file=file,
+            key="front_uv, side_uv",
+            hint="creature.json's layout changed: run ref and dataset again.",
+        )
 
 
 def _read_meta(file: Path) -> dict[str, Any]:

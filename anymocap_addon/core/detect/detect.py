@@ -169,8 +169,14 @@ def _detections(
         arrays = {name: at_times(values, pts, times) for name, values in arrays.items()}
         pts = times
     return Detections(
-        names=rig.keypoints, fps=timing.fps, pts=pts, calib=alignment.calib, video=str(video.resolve()), **arrays
+        names=rig.keypoints, fps=timing.fps, pts=pts, calib=alignment.calib, video=_portable(ctx, video), **arrays
     )
+
+
+def _portable(ctx: StageContext, video: Path) -> str:
+    """Relative to the project where the clip lies within, so that a moved project finds it."""
+    path, root = video.resolve(), ctx.project.root
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
 _ARRAYS = ("front_uv", "side_uv", "front_conf", "side_conf")
@@ -200,7 +206,7 @@ def _draw_overlay(
     links: list[tuple[int, int]], threads: int,
 ) -> None:  # fmt: skip
     size = (layout.width, layout.height)
-    pictures = frames_at(detections.video, detections.pts, threads)
+    pictures = frames_at(ctx.project.root / detections.video, detections.pts, threads)
     with encoder(_paths(ctx).overlay, size, detections.fps, crf=20, threads=threads) as out:
         for frame, picture in enumerate(pictures):
             out.write(draw_joints(warp(picture, alignment.calib, size), detections, frame, links))

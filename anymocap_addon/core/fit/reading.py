@@ -31,7 +31,7 @@ class Reading:
 
 def _checked(detections: Detections, rig: RigInfo) -> None:
     frames, joints = detections.T, len(detections.names)
-    where = detections.video or "det.npz"
+    where = "det.npz"
     missing = [name for name in rig.keypoints if name not in detections.names]
     if missing:
         raise BadInputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,19 @@ def read_json(path: Path | str, schema: str) -> dict[str, Any]:
             file=file,
             hint=_remedy(schema),
         ) from error
+    except RecursionError as error:
+        raise BadInputError("is nested too deeply.", file=file, hint=_remedy(schema)) from error
     if isinstance(data, dict):
         _check_stamp(data.get("schema"), schema, file)
     validate(data, schema, file)
     result: dict[str, Any] = data
     return result
+
+
+def known_keys(kind: type, data: dict[str, Any]) -> dict[str, Any]:
+    """The entries of `data` that the dataclass `kind` has fields for: unknown keys are allowed and ignored."""
+    names = {field.name for field in fields(kind)}
+    return {key: value for key, value in data.items() if key in names}
 
 
 def write_json_file(path: Path | str, schema: str, data: dict[str, Any]) -> None:

@@ -1,0 +1,65 @@
+"""A lock for the moment between looking at a stage's record and writing that it runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..core.atomic import write_error
+from ..core.errors import AnyMoCapError
+from .alive import process_alive
+
+_PATIENCE_S = 20.0
+_LOOK_EVERY_S = 0.02
+
+
+@contextmanager
+def start_lock(record: Path) -> Iterator[None]:
+    """Hold the stage whose record file this is; another process that starts it waits meanwhile.
+
+    A lock whose owner has died is taken over.
+
+    Raises:
+        AnyMoCapError: another process holds it for longer than a start can take, or it cannot be written.
+    """
+    lock = record.with_name(f".{record.name}.lock")
+    deadline = time.monotonic() + _PATIENCE_S
+    while not _taken(lock):
+        if not process_alive(_owner(lock)):
+            lock.unlink(missing_ok=True)
+        elif time.monotonic() > deadline:
+            raise AnyMoCapError(
+                "Another process is starting this stage.",
+                file=lock,
+                hint="Wait for it, or delete this file if none runs.",
+            )
+        else:
+            time.sleep(_LOOK_EVERY_S)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _taken(lock: Path) -> bool:
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise write_error(lock, error) from error
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(str(os.getpid()))
+    return True
+
+
+def _owner(lock: Path) -> int:
+    """The process in the lock; our own, which lives, when the lock has just gone or its owner is still writing."""
+    try:
+        return int(lock.read_text(encoding="ascii") or os.getpid())
+    except FileNotFoundError:
+        return os.getpid()

@@ -1,0 +1,54 @@
+"""Two processes that start one stage at the same moment: one after the other looks at its record."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from anymocap_addon.core.errors import AnyMoCapError
+from anymocap_addon.jobs import start_lock as module
+from anymocap_addon.jobs.start_lock import start_lock
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+ADD_ONE = """
+import sys, time
+from pathlib import Path
+from anymocap_addon.jobs.start_lock import start_lock
+record, count = Path(sys.argv[1]), Path(sys.argv[2])
+for _ in range(20):
+    with start_lock(record):
+        value = int(count.read_text())
+        time.sleep(0.002)
+        count.write_text(str(value + 1))
+"""
+
+
+def test_what_is_read_and_written_under_the_lock_is_never_lost(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    count.write_text("0")
+    command = [sys.executable, "-c", ADD_ONE, str(tmp_path / "stages" / "fit.json"), str(count)]
+    for process in [subprocess.Popen(command, cwd=REPOSITORY) for _ in range(3)]:
+        assert process.wait(60) == 0
+    assert count.read_text() == "60"
+    assert list((tmp_path / "stages").iterdir()) == []
+
+
+def test_the_lock_of_a_dead_process_is_taken_over(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    (tmp_path / ".fit.json.lock").write_text(str(ended.pid))
+    with start_lock(tmp_path / "fit.json"):
+        pass
+
+
+def test_a_held_lock_is_told_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PATIENCE_S", 0.1)
+    with (
+        start_lock(tmp_path / "fit.json"),
+        pytest.raises(AnyMoCapError, match="starting this stage"),
+        start_lock(tmp_path / "fit.json"),
+    ):
+        pass
