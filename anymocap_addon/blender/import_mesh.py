@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import bpy
@@ -12,6 +13,7 @@ import bpy
 from ..core.errors import BadInputError
 from ..core.project import MESH_SUFFIXES
 from .compat import call_operator
+from .gltf_weights import check_glb_weights
 from .scene import append_objects
 
 _EXPORT_AGAIN = "Export the creature again from the program that made it."
@@ -141,6 +143,8 @@ def _check_glb(path: Path) -> None:
         raise BadInputError(f"It is cut short: {size} of {length} bytes are there.", file=path, hint=_EXPORT_AGAIN)
     if version != 2:
         raise BadInputError(f"It is glTF version {version}; version 2 is needed.", file=path, hint=_EXPORT_AGAIN)
+    with suppress(ValueError, KeyError, IndexError, TypeError):  # what is damaged the importer refuses by itself
+        check_glb_weights(path)
 
 
 def _check_gltf(path: Path) -> None:

@@ -294,6 +294,26 @@ def test_a_truncated_glb_says_how_much_is_there(tmp_path: Path) -> None:
         run_prep(tmp_path, "w", tmp_path / "torn.glb")
 
 
+@pytest.mark.parametrize(("value", "message"), [(0.0, "add up to zero at 6 of 6"), (np.nan, "not finite at 6 of 6")])
+def test_skin_weights_that_the_importer_would_make_up_are_refused(value: float, message: str, tmp_path: Path) -> None:
+    fresh_scene()
+    add_armature(add_mesh("Wedge"))
+    EXPORTS["glb"](str(tmp_path / "whole.glb"))
+    data = bytearray((tmp_path / "whole.glb").read_bytes())
+    size = int.from_bytes(data[12:16], "little")
+    gltf = json.loads(data[20 : 20 + size])
+    accessor = gltf["accessors"][gltf["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"]]
+    view = gltf["bufferViews"][accessor["bufferView"]]
+    assert accessor["componentType"] == 5126, "floats"
+    start = 20 + size + 8 + view.get("byteOffset", 0)
+    weights = np.full(4 * accessor["count"], value, np.float32).tobytes()
+    data[start : start + len(weights)] = weights
+    (tmp_path / "bad.glb").write_bytes(data)
+    run_prep(tmp_path, "good", tmp_path / "whole.glb")
+    with pytest.raises(BadInputError, match=message.replace("6 of 6", f"{accessor['count']} of {accessor['count']}")):
+        run_prep(tmp_path, "bad", tmp_path / "bad.glb")
+
+
 def test_a_broken_creature_json_stops_before_anything_is_touched(tmp_path: Path) -> None:
     fresh_scene()
     add_mesh("Wedge")
