@@ -52,8 +52,13 @@ def _taken(lock: Path) -> bool:
         return False
     except OSError as error:
         raise write_error(lock, error) from error
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(str(os.getpid()))
+    try:
+        os.write(handle, str(os.getpid()).encode("ascii"))
+    except OSError as error:
+        lock.unlink(missing_ok=True)
+        raise write_error(lock, error) from error
+    finally:
+        os.close(handle)
     return True
 
 
