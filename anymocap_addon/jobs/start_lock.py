@@ -53,13 +53,18 @@ def _taken(lock: Path) -> bool:
     except OSError as error:
         raise write_error(lock, error) from error
     try:
-        os.write(handle, str(os.getpid()).encode("ascii"))
+        _sign(handle)
     except OSError as error:
         lock.unlink(missing_ok=True)
         raise write_error(lock, error) from error
-    finally:
-        os.close(handle)
     return True
+
+
+def _sign(handle: int) -> None:
+    try:
+        os.write(handle, str(os.getpid()).encode("ascii"))
+    finally:
+        os.close(handle)  # before any unlink: Windows removes no open file
 
 
 def _owner(lock: Path) -> int:

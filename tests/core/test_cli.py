@@ -148,6 +148,18 @@ def test_progress_in_a_log_is_lines_and_on_a_terminal_one_line_with_time_left(mo
     assert "\r" not in logged.getvalue() and logged.getvalue().endswith("done  0:00\n")
 
 
+def test_what_a_stage_tells_people_reaches_the_command_line_once():
+    import io
+
+    from anymocap_addon.commands.progress import ProgressLine
+
+    out = io.StringIO()
+    line = ProgressLine("Rig", out)
+    for _ in range(2):  # two shards say the same
+        line.event({"event": "log", "text": "Foot.L hangs on Bone."})
+    assert out.getvalue() == "    Foot.L hangs on Bone.\n"
+
+
 @pytest.mark.parametrize(("arguments", "code"), [(["--help"], 0), (["fly"], 2)])
 def test_it_is_a_program(arguments, code):
     command = [sys.executable, "-m", "anymocap_addon", *arguments]

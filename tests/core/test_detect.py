@@ -82,6 +82,10 @@ def ctx(tmp_path: Path, small_rig: RigInfo, monkeypatch: pytest.MonkeyPatch) -> 
     return StageContext(project, paths, {"clip": "walk", "video": str(tmp_path / "clip.mp4"), "threads": 1})
 
 
+def test_a_clip_within_the_project_is_named_relative_to_it(ctx: StageContext) -> None:
+    assert detect._portable(ctx, ctx.paths.exam("walk").clip) == "runs/box/exam/walk/clip.mp4"
+
+
 # What a model that resizes and crops does: layout px -> clip px.
 FILMED = np.array([[SIZE[0] / 1280 * 1.01, 0, -3.0], [0, SIZE[1] / 720, 2.0]])
 

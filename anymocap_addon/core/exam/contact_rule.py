@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadInputError
+from ..frame_runs import frame_runs
 from ..velocity_mode import mean_shift, steady_mode
 
 Array = NDArray[np.float64]
@@ -122,11 +123,6 @@ def ground_velocity(tracks: Array, body_length: float, fps: float, rule: Contact
     return velocity_mode(samples, rule.kernel_speed * unit, rule.steady_speed * unit)
 
 
-def _runs(on: Mask, min_frames: int) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= min_frames]
-
-
 def find_contacts(
     joints: Array,
     contacts: tuple[int, ...],
@@ -156,7 +152,7 @@ def find_contacts(
     on = low_feet(tracks, body_length, rule) & near & (np.abs(velocity[..., 2]) < allowed)
     spans = []
     for column, joint in enumerate(contacts):
-        for start, end in _runs(on[:, column], rule.min_frames):
+        for start, end in frame_runs(on[:, column], rule.min_frames):
             mask[start:end, column] = True
             spans.append(Span(joint, start, end))
     return GroundContacts(contacts, mask, tuple(spans), ground)

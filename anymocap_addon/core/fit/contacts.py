@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..frame_runs import frame_runs
 from ..velocity_mode import mean_shift, steady_mode
 
 Array = NDArray[np.float64]
@@ -100,18 +101,12 @@ def velocity_mode(votes: Array, trust: Array, unit: float, rules: ContactRules) 
     return steady_mode(votes, wide, sigma, rules.steady_speed * unit)
 
 
-def _runs(on: Mask) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-
-
 def _plants(core: Mask, wide: Mask, rules: ContactRules) -> list[tuple[int, int]]:
     """Runs of `wide` that hold a run of `core`, both long enough."""
     return [
         (start, end)
-        for start, end in _runs(wide)
-        if end - start >= rules.least_frames
-        and any(b - a >= rules.least_core_frames for a, b in _runs(core[start:end]))
+        for start, end in frame_runs(wide, rules.least_frames)
+        if frame_runs(core[start:end], rules.least_core_frames)
     ]
 
 
