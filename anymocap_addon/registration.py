@@ -1,35 +1,82 @@
-"""Everything that Blender is told when the extension is enabled, and taken back in reverse when it is disabled."""
+"""Everything that Blender is told when the extension is enabled, and taken back in reverse when it is disabled.
+
+A module that Blender must know exports CLASSES, and where classes are not all it has (handlers, timers, properties of
+Blender's types) also register() and unregister(). The modules stand here in the order of their registration.
+"""
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import bpy
 
 from .cli import main
-from .jobs.registry import REGISTRY
-from .ops.running import HOST
-from .ops.scene_settings import ANYMOCAP_PG_scene
-from .ops.stage_operator import make_operators
+from .ops import (
+    apply_operators,
+    bring_in,
+    cancel,
+    clip_operators,
+    creature_operators,
+    example_operators,
+    file_operators,
+    jump,
+    layout_cameras,
+    overlay_operators,
+    overlay_settings,
+    plan_operators,
+    running,
+    scene_settings,
+    stage_operator,
+    stage_settings,
+    worker_operators,
+)
+from .ui import panels, preferences
+from .ui.overlay import handlers
 
-CLASSES: tuple[type, ...] = (ANYMOCAP_PG_scene, *make_operators(REGISTRY))
+MODULES: tuple[ModuleType, ...] = (
+    preferences,
+    overlay_settings,
+    stage_settings,
+    scene_settings,
+    running,
+    stage_operator,
+    plan_operators,
+    cancel,
+    apply_operators,
+    bring_in,
+    creature_operators,
+    clip_operators,
+    file_operators,
+    worker_operators,
+    example_operators,
+    overlay_operators,
+    layout_cameras,
+    jump,
+    panels,
+    handlers,
+)
+CLASSES: tuple[type, ...] = tuple(cls for module in MODULES for cls in module.CLASSES)
 COMMAND = "anymocap"
 
 _command_handles: list[Any] = []
 
 
 def register_all() -> None:
-    """Register classes, the Scene's property and the command `blender --command anymocap`."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.Scene.anymocap = bpy.props.PointerProperty(type=ANYMOCAP_PG_scene)
+    """Register the modules and the command `blender --command anymocap`."""
+    for module in MODULES:
+        for cls in module.CLASSES:
+            bpy.utils.register_class(cls)
+        if hasattr(module, "register"):
+            module.register()
     _command_handles.append(bpy.utils.register_cli_command(COMMAND, main))
 
 
 def unregister_all() -> None:
     """The mirror of register_all; stages at work are ended and stay resumable."""
-    HOST.close()
     bpy.utils.unregister_cli_command(_command_handles.pop())
-    del bpy.types.Scene.anymocap
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+    for module in reversed(MODULES):
+        if hasattr(module, "unregister"):
+            module.unregister()
+        for cls in reversed(module.CLASSES):
+            bpy.utils.unregister_class(cls)

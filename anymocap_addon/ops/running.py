@@ -68,3 +68,9 @@ class StageHost:
 
 
 HOST = StageHost()
+CLASSES: tuple[type, ...] = ()
+
+
+def unregister() -> None:
+    """End what is at work; it stays resumable."""
+    HOST.close()

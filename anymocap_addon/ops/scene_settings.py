@@ -51,3 +51,16 @@ def creature_paths(context: Context) -> CreaturePaths:
             hint="Save the .blend, or choose an absolute folder.",
         )
     return Project(Path(bpy.path.abspath(settings.project))).creature(settings.creature)
+
+
+CLASSES: tuple[type, ...] = (ANYMOCAP_PG_scene,)
+
+
+def register() -> None:
+    """Give every Scene its settings."""
+    bpy.types.Scene.anymocap = bpy.props.PointerProperty(type=ANYMOCAP_PG_scene)
+
+
+def unregister() -> None:
+    """Take them away again."""
+    del bpy.types.Scene.anymocap

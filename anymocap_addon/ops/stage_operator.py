@@ -10,6 +10,7 @@ import bpy
 from ..blender.compat import relative_path_options
 from ..core.errors import AnyMoCapError
 from ..core.project import CreaturePaths
+from ..jobs.registry import REGISTRY
 from ..jobs.setting import Setting
 from ..jobs.stage import Registry, Stage, load_function
 from ..jobs.stage_run import StageRun
@@ -129,3 +130,6 @@ def _property(setting: Setting) -> Any:
     if setting.kind == "path":
         words.update(subtype="FILE_PATH", options=relative_path_options())
     return bpy.props.StringProperty(default=setting.default or "", **words)
+
+
+CLASSES: tuple[type, ...] = make_operators(REGISTRY)

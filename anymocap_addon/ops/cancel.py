@@ -1,0 +1,5 @@
+"""Cancel what is at work or queued."""
+
+from __future__ import annotations
+
+CLASSES: tuple[type, ...] = ()

@@ -1,0 +1,1 @@
+"""What the artist sees: panels, preferences, overlay."""

@@ -1,0 +1,1 @@
+"""The two-view overlay in the 3D view."""

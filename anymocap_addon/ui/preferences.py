@@ -1,0 +1,5 @@
+"""The add-on's preferences."""
+
+from __future__ import annotations
+
+CLASSES: tuple[type, ...] = ()
