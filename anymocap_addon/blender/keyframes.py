@@ -15,6 +15,7 @@ import numpy as np
 from mathutils import Euler, Quaternion
 from numpy.typing import NDArray
 
+from ..core.clip_clock import ClipClock
 from ..core.kinematics import continuous_quaternion
 from .action_slots import action_fcurves, assign_action, writable_curves
 from .pose import LocalBasis
@@ -37,10 +38,7 @@ _LINEAR, _BEZIER = 1, 2  # bpy: Keyframe.interpolation
 
 def key_frames(count: int, fps: float, scene_fps: float, start_frame: float) -> Array:
     """(count,) scene frames of `count` motion frames."""
-    ratio = scene_fps / fps
-    if abs(ratio - round(ratio)) < 1e-4:  # 29.97 is meant as 30 / 1.001: keys stay on whole frames
-        ratio = round(ratio)
-    return start_frame + np.arange(count) * ratio
+    return ClipClock(start_frame, scene_fps, fps, count).key_frames()
 
 
 def own_action(armature: bpy.types.Object, name: str) -> tuple[bpy.types.Action, bool]:

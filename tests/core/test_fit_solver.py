@@ -16,10 +16,11 @@ from anymocap_addon.core.fit.jacobian import JointJacobian
 from anymocap_addon.core.fit.lm import Schedule, minimise
 from anymocap_addon.core.fit.model import FitModel, State, build_model
 from anymocap_addon.core.fit.objective import Anchors, Objective, Steps, Weights
-from anymocap_addon.core.fit.observations import ErrorModel, Observations, observations, triangulated
+from anymocap_addon.core.fit.observations import ErrorModel, Observations, observations
 from anymocap_addon.core.fit.start import kabsch, rigid_set, start_pose
 from anymocap_addon.core.kinematics import Skeleton, euler_to_matrix, rotvec_to_matrix
 from anymocap_addon.core.rig import RigInfo
+from anymocap_addon.core.triangulation import triangulated
 
 from .walker import LAYOUT, Walk, detections, noisy, turned, walk, walker_rig
 

@@ -15,7 +15,8 @@ ABOVE_OPS = {"registration"}
 BESIDE_OPS = {"commands", "cli", "__main__"}
 HEAVY = ("torch", "cv2", "transformers", "fal_client", "httpx", "imageio_ffmpeg", "scipy", "matplotlib")
 LIGHT = (
-    "errors atomic formats layout creature rig project motion detections roles kinematics stage_context stage_record"
+    "errors atomic formats layout creature rig project motion detections roles kinematics stage_context stage_record "
+    "clip_clock bad_frames triangulation"
 ).split()
 
 

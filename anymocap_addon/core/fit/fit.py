@@ -18,9 +18,10 @@ from ..layout import Layout
 from ..motion import Contact, Motion, save_motion
 from ..rig import RigInfo
 from ..stage_context import StageContext
+from ..triangulation import triangulated
 from .first_order import fit_first_order, load_baseline
 from .model import FitModel, State, build_model
-from .observations import ErrorModel, observations, triangulated
+from .observations import ErrorModel, observations
 from .reading import Reading, prepare
 from .second_order import Fitted, SecondOrderOptions, fit_second_order
 from .start import start_pose

@@ -100,18 +100,3 @@ def observations(
             scales.append(error / model.reference_px)
     arrays = (by_front[..., 0], by_front[..., 1], by_front[..., 2], by_side[..., 2], *weights, *scales)
     return Observations(*(torch.as_tensor(np.ascontiguousarray(a), device=device) for a in arrays))
-
-
-def triangulated(
-    layout: Layout, front_uv: Array, side_uv: Array, front_conf: Array, side_conf: Array
-) -> tuple[Array, Array]:
-    """Joints by triangulation: x from the front, y from the side, height 0.25 front to 1 side by confidence.
-
-    Returns:
-        (T, J, 3) metres and the (T, J) weights min(front, side confidence).
-    """
-    front, side = 0.25 * front_conf, side_conf
-    total = np.maximum(front + side, 1e-12)
-    row = np.where(front + side > 0, (front * front_uv[..., 1] + side * side_uv[..., 1]) / total, side_uv[..., 1])
-    points: Array = layout.unproject(front_uv, side_uv, row)
-    return points, np.minimum(front_conf, side_conf)
