@@ -23,6 +23,7 @@ from .cores import usable_cores
 from .events import EXIT_DISK_FULL, Event, EventWriter, encode
 from .inbox import Inbox, Request
 from .stage import load_function
+from .worker_packages import is_worker_package, missing_packages_error
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _PACKAGE = __package__.rpartition(".")[0]
@@ -79,8 +80,12 @@ def _outcome(request: Request, inbox: Inbox, events: EventWriter) -> Event:
         return _error(why, "Cancelled.", hint="Run the stage again to resume.")
     except AnyMoCapError as error:
         traceback.print_exc()
-        kind = "bad_input" if isinstance(error, BadInputError) else "failed"
-        return _error(kind, error.message, file=error.file, key=error.key, hint=error.hint)
+        return _explained(error)
+    except ModuleNotFoundError as error:
+        if error.name is None or not is_worker_package(error.name):
+            return _internal(error)
+        traceback.print_exc()
+        return _explained(missing_packages_error([error.name.partition(".")[0]]))
     except OSError as error:
         if error.errno not in _FULL:
             return _internal(error)
@@ -103,6 +108,11 @@ def _run_step(request: Request, inbox: Inbox, events: EventWriter) -> dict[str, 
     )
     function = load_function(request["function"], request["package"] or _PACKAGE)
     return function(context) or {}
+
+
+def _explained(error: AnyMoCapError) -> Event:
+    kind = "bad_input" if isinstance(error, BadInputError) else "failed"
+    return _error(kind, error.message, file=error.file, key=error.key, hint=error.hint)
 
 
 def _internal(error: Exception) -> Event:

@@ -99,6 +99,7 @@ def test_worker_stays_warm_for_the_next_stage(paths, pool):
         ("fail", WorkerError, ["It does not work.", "thing", "Do another thing."]),
         ("bad_input", BadInputError, ["thing.json: angle: The thing is bent. Straighten it."]),
         ("bug", WorkerError, ["ZeroDivisionError: of all things", "log"]),
+        ("lack_a_package", BadInputError, ["lacks torch.", "Install the AnyMoCap zip"]),
         ("abort", WorkerError, ["exit code -6", "about to abort", "log.txt"]),
         ("exit_quietly", WorkerError, ["exit code 0"]),
         ("not_a_number", WorkerError, ["not finite", "log"]),

@@ -81,6 +81,10 @@ def _bug(ctx: StageContext) -> None:
     raise ZeroDivisionError("of all things")
 
 
+def _lack_a_package(ctx: StageContext) -> None:
+    raise ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")
+
+
 def _abort(ctx: StageContext) -> None:
     print("about to abort")
     sys.stdout.flush()
@@ -145,6 +149,7 @@ _WAYS = {
     "fail": _fail,
     "bad_input": _bad_input,
     "bug": _bug,
+    "lack_a_package": _lack_a_package,
     "abort": _abort,
     "exit_quietly": _exit_quietly,
     "polite": _polite,
