@@ -40,18 +40,35 @@ def _argument(idle_s: float, own_path: bool) -> str:
     return json.dumps({"package": str(PACKAGE_FOLDER), "sys_path": paths, "idle_s": idle_s})
 
 
-def worker_command(idle_s: float) -> list[str]:
-    """Command of a plain Python process for torch and cv2."""
+def worker_command(idle_s: float, python: str = "") -> list[str]:
+    """Command of a plain Python process for torch and cv2.
+
+    Args:
+        python: the interpreter that the preferences name; empty = this process's own. $ANYMOCAP_PYTHON wins.
+
+    Raises:
+        BadInputError: the interpreter is not a program.
+    """
+    return python_command(WORKER_SCRIPT, {"package": str(PACKAGE_FOLDER), "idle_s": idle_s}, python)
+
+
+def python_command(script: Path, argument: dict[str, Any], python: str = "") -> list[str]:
+    """Command of a script in the worker's Python, isolated; `argument` gets the key sys_path.
+
+    Raises:
+        BadInputError: the interpreter is not a program.
+    """
     chosen = os.environ.get(PYTHON_VARIABLE, "")
+    named_by = PYTHON_VARIABLE if chosen else "worker Python"
+    chosen = chosen or python
     if chosen:
         if not shutil.which(chosen):
-            raise BadInputError(
-                "is not a program.", key=PYTHON_VARIABLE, file=chosen, hint="Name a Python interpreter."
-            )
-        return [chosen, "-I", "-X", "utf8", str(WORKER_SCRIPT), _argument(idle_s, own_path=False)]
+            raise BadInputError("is not a program.", key=named_by, file=chosen, hint="Name a Python interpreter.")
+        return [chosen, "-I", "-X", "utf8", str(script), json.dumps({**argument, "sys_path": []})]
     bpy = _host_bpy()
     flags = list(bpy.app.python_args) if bpy else ["-I"]
-    return [sys.executable, *flags, "-X", "utf8", str(WORKER_SCRIPT), _argument(idle_s, own_path=True)]
+    text = json.dumps({**argument, "sys_path": import_paths()})
+    return [sys.executable, *flags, "-X", "utf8", str(script), text]
 
 
 def blender_command(idle_s: float) -> list[str]:
@@ -90,10 +107,11 @@ def _program_command(program: str, idle_s: float, own_path: bool) -> list[str]:
     ]
 
 
-def command(kind: Kind, idle_s: float = 0.0) -> list[str]:
+def command(kind: Kind, idle_s: float = 0.0, python: str = "") -> list[str]:
     """Command of a background process of either kind.
 
     Args:
         idle_s: how long it waits for another request before it leaves, seconds.
+        python: the worker's interpreter; empty = this process's own.
     """
-    return worker_command(idle_s) if kind == "worker" else blender_command(idle_s)
+    return worker_command(idle_s, python) if kind == "worker" else blender_command(idle_s)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +31,31 @@ class BackgroundProcess:
         log: where its output goes until the first request names another log.
         idle_s: it leaves after waiting so long for a request.
         threads: number of threads for its numeric libraries and software renderer; None leaves them alone.
+        python: the worker's interpreter; empty = this process's own.
+        environment: variables that it gets besides ours; one that is set already stays.
     """
 
-    def __init__(self, kind: Kind, log: Path, idle_s: float = 60.0, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        log: Path,
+        idle_s: float = 60.0,
+        threads: int | None = None,
+        python: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.kind = kind
+        self._started_with = (python, dict(environment or {}))
         self._cancel_began: float | None = None
         flags: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)  # Windows only
         try:
             with log.open("ab") as output:
                 self._process = subprocess.Popen(
-                    command(kind, idle_s),
+                    command(kind, idle_s, python),
                     stdin=subprocess.PIPE,
                     stdout=output,
                     stderr=output,
-                    env=_environment(threads),
+                    env=_environment(threads, environment or {}),
                     start_new_session=sys.platform != "win32",
                     creationflags=flags,
                 )
@@ -55,6 +67,10 @@ class BackgroundProcess:
                 file=error.filename,
                 hint="Check the memory that is free and the program's path.",
             ) from error
+
+    def started_with(self, python: str, environment: Mapping[str, str]) -> bool:
+        """Whether it was started with this interpreter and these variables."""
+        return self._started_with == (python, dict(environment))
 
     @property
     def pid(self) -> int:
@@ -132,8 +148,8 @@ class BackgroundProcess:
             return
 
 
-def _environment(threads: int | None) -> dict[str, str]:
-    environment = dict(os.environ)
+def _environment(threads: int | None, more: Mapping[str, str]) -> dict[str, str]:
+    environment = {**more, **os.environ}
     if threads is not None:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LP_NUM_THREADS"):
             environment.setdefault(name, str(threads))

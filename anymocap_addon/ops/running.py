@@ -6,8 +6,8 @@ import bpy
 
 from ..core.errors import AnyMoCapError
 from ..jobs.events import Event
-from ..jobs.pool import Pool
 from ..jobs.stage_run import StageRun
+from .preference_values import host_pool
 
 _STEP_EVERY_S = 0.1
 
@@ -38,7 +38,7 @@ class StageHost:
     """The stages and warm workers of this Blender process."""
 
     def __init__(self) -> None:
-        self.pool = Pool()
+        self.pool = host_pool()
         self.stages: list[RunningStage] = []
         self.timer = self._tick  # one object: Blender knows a timer by its identity, and a method is new at each look
 
