@@ -34,12 +34,25 @@ class ClipPaths:
     folder: Path
 
     @property
+    def source(self) -> Path:
+        """Says which video the clip is; there is none for exam clips and clips that were named by their file alone."""
+        return self.folder / "clip.json"
+
+    @property
     def det(self) -> Path:
         return self.folder / "det.npz"
 
     @property
     def overlay(self) -> Path:
         return self.folder / "overlay.mp4"
+
+    @property
+    def preview(self) -> Path:
+        return self.folder / "preview.npy"
+
+    @property
+    def preview_json(self) -> Path:
+        return self.folder / "preview.json"
 
     @property
     def motion(self) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ..core.clip_source import clip_video
 from ..core.project import ClipPaths, CreaturePaths
 from .setting import Setting
 from .stage import Registry, Stage, Step
@@ -36,7 +37,7 @@ def _mesh(paths: CreaturePaths, values: Values) -> Path:
 def _video(paths: CreaturePaths, values: Values) -> Path:
     if values.get("video"):
         return Path(paths.root, values["video"])
-    return paths.exam(values["clip"]).clip
+    return clip_video(paths, values["clip"])
 
 
 EXAMPLE = Stage(
@@ -204,7 +205,7 @@ DETECT = Stage(
     steps=(Step("worker", "core.detect.detect:run"),),
     settings=(
         CLIP,
-        Setting("video", "path", "", "clip file; empty = the exam clip of this name"),
+        Setting("video", "path", "", "clip file; empty = the one that was added, or the exam clip"),
         THREADS,
     ),
     inputs=lambda paths, values: [_video(paths, values), paths.reader_pt, paths.ref_png],
