@@ -1,0 +1,108 @@
+"""What an artist should do next, from the states of the stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .state import StageState
+
+Action = Literal["stage", "wait", "add_mesh", "test_reader", "add_clip", "done"]
+CREATURE_STEPS = ("prep", "rig", "ref", "dataset", "train")
+CLIP_STEPS = ("detect", "fit", "apply")
+_DO = {
+    "prep": "bring the mesh to size",
+    "rig": "rig the creature",
+    "ref": "draw the reference",
+    "dataset": "draw the training poses",
+    "train": "train the reader",
+    "detect": "read {clip}",
+    "fit": "fit {clip}",
+    "apply": "put {clip} on the creature",
+}
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """The one next step.
+
+    Attributes:
+        action: "stage" runs `stage`; "wait": it runs already; the others are what the artist does.
+        stage: name of the stage, empty for actions without one.
+        title: what to do, in a few words.
+        why: one sentence.
+        seconds: estimate of what it takes, where there is one.
+    """
+
+    action: Action
+    stage: str
+    title: str
+    why: str
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the next step is told from.
+
+    Attributes:
+        states: by stage name, of the creature and of the active clip.
+        clip: the active clip, empty when none is chosen.
+        has_mesh: the creature has a mesh, or one was prepared.
+        has_video: the active clip has a video.
+        tested: the reader was examined on a clip whose truth is known.
+        made_elsewhere: stages that never ran here although all that they make is there.
+        seconds: estimates by stage name.
+    """
+
+    states: Mapping[str, StageState]
+    clip: str = ""
+    has_mesh: bool = True
+    has_video: bool = False
+    tested: bool = False
+    made_elsewhere: frozenset[str] = frozenset()
+    seconds: Mapping[str, float | None] = field(default_factory=dict)
+
+
+def next_step(situation: Situation) -> NextStep:
+    """The first step of the pipeline that is not done; running and failed ones count as not done."""
+    if not situation.has_mesh:
+        return NextStep("add_mesh", "", "Choose the creature's mesh", "It has none yet.")
+    for name in CREATURE_STEPS:
+        if not _is_done(situation, name):
+            return _stage_step(situation, name)
+    if not situation.clip and not situation.tested:
+        why = "It shows how well the reader sees, before a film is paid for."
+        return NextStep("test_reader", "", "Test the reader", why, situation.seconds.get("test"))
+    if not situation.clip or not (situation.has_video or _has_begun(situation)):
+        return NextStep("add_clip", "", "Add a clip", "A film that shows the creature from the front and its side.")
+    for name in CLIP_STEPS:
+        if not _is_done(situation, name):
+            return _stage_step(situation, name)
+    return NextStep("done", "", f"{situation.clip} is done", "Scrub it against its clip.")
+
+
+def _is_done(situation: Situation, name: str) -> bool:
+    state = situation.states.get(name)
+    return name in situation.made_elsewhere or (state is not None and state.word == "ready")
+
+
+def _has_begun(situation: Situation) -> bool:
+    state = situation.states.get("detect")
+    return state is not None and state.word != "missing"
+
+
+def _stage_step(situation: Situation, name: str) -> NextStep:
+    state = situation.states.get(name)
+    word = state.word if state else "missing"
+    title = _DO[name].format(clip=situation.clip)
+    seconds = situation.seconds.get(name)
+    if word == "running":
+        return NextStep("wait", name, title, "It is running.")
+    why = {
+        "missing": "It is not done yet.",
+        "stale": f"It is out of date: {state.because}." if state else "",
+        "failed": "It failed; the reason stands below.",
+    }[word]
+    return NextStep("stage", name, title, why, seconds)

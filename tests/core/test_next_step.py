@@ -1,0 +1,93 @@
+"""The next step follows the pipeline, says why and how long, and is never a step that is done."""
+
+from __future__ import annotations
+
+import pytest
+
+from anymocap_addon.core.stage_record import StageRecord
+from anymocap_addon.jobs.expected_seconds import about, expected_seconds
+from anymocap_addon.jobs.next_step import CLIP_STEPS, CREATURE_STEPS, Situation, next_step
+from anymocap_addon.jobs.registry import REGISTRY
+from anymocap_addon.jobs.stage_figure import stage_figure
+from anymocap_addon.jobs.state import StageState
+
+
+def states(**words: str) -> dict[str, StageState]:
+    return {name: StageState(REGISTRY[name], None, word, "", None) for name, word in words.items()}
+
+
+def ready(*names: str) -> dict[str, StageState]:
+    return states(**dict.fromkeys(names, "ready"))
+
+
+def test_steps_come_in_the_order_of_work():
+    for number, name in enumerate(CREATURE_STEPS):
+        step = next_step(Situation(ready(*CREATURE_STEPS[:number]), seconds={name: 12.0}))
+        assert (step.action, step.stage, step.seconds) == ("stage", name, 12.0)
+    for number, name in enumerate(CLIP_STEPS):
+        done = ready(*CREATURE_STEPS, *CLIP_STEPS[:number])
+        step = next_step(Situation(done, clip="walk", has_video=True))
+        assert (step.action, step.stage) == ("stage", name) and "walk" in step.title
+    assert next_step(Situation(ready(*CREATURE_STEPS, *CLIP_STEPS), clip="walk", has_video=True)).action == "done"
+
+
+def test_a_reader_is_tested_before_a_clip_is_asked_for():
+    trained = ready(*CREATURE_STEPS)
+    assert next_step(Situation(trained)).action == "test_reader"
+    assert next_step(Situation(trained, tested=True)).action == "add_clip"
+    assert next_step(Situation(trained, clip="walk")).action == "add_clip", "a move whose film is not there yet"
+    assert next_step(Situation(trained, clip="walk", has_video=True)).stage == "detect"
+    read = {**trained, **ready("detect")}
+    assert next_step(Situation(read, clip="walk")).stage == "fit", "the film is gone, but it was read"
+
+
+def test_what_is_wrong_is_said_and_what_runs_is_waited_for():
+    assert next_step(Situation({}, has_mesh=False)).action == "add_mesh"
+    assert next_step(Situation(states(prep="running"))).action == "wait"
+    failed = next_step(Situation({**ready("prep"), **states(rig="failed")}))
+    assert failed.stage == "rig" and "failed" in failed.why
+    stale = {**ready(*CREATURE_STEPS), "ref": StageState(REGISTRY["ref"], None, "stale", "rig is stale", None)}
+    assert "rig is stale" in next_step(Situation(stale)).why
+    assert next_step(Situation({}, made_elsewhere=frozenset({"prep"}))).stage == "rig"
+
+
+def test_estimates_scale_with_the_work_and_with_the_cores():
+    assert expected_seconds("train", {"preset": "default", "steps": 0}) == pytest.approx(555.0)
+    assert expected_seconds("train", {"preset": "default", "steps": 2260}) == pytest.approx(1110.0)
+    assert expected_seconds("train", {"preset": "default"}, cores=4) == pytest.approx(277.5)
+    assert 55 < expected_seconds("dataset", {"poses": 800}) < 75
+    record = StageRecord("dataset", "done", settings={"poses": 800}, seconds=130.0)
+    twice = expected_seconds("dataset", {"poses": 1600}, record)
+    assert twice == pytest.approx(130.0 * (5 + 120) / (5 + 60))
+    assert expected_seconds("fit", {}, StageRecord("fit", "done", seconds=9.0)) == 9.0
+    assert expected_seconds("fit", {}, StageRecord("fit", "failed", seconds=0.1)) == 4.0
+    assert expected_seconds("nobody", {}) is None
+
+
+def test_every_stage_has_an_estimate():
+    for stage in REGISTRY:
+        assert expected_seconds(stage.name, stage.item_settings("any")), stage.name
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "a few seconds"),
+        (42.0, "about 40 s"),
+        (99.0, "about 100 s"),
+        (555.0, "about 9 min"),
+        (7200, "about 2.0 h"),
+    ],
+)
+def test_durations_are_said_as_people_say_them(seconds, words):
+    assert about(seconds) == words
+
+
+def test_figures_are_told_with_their_units_and_never_raise():
+    result = {"bones": 24, "joints": 24, "painted_faces": dict.fromkeys("abcde", 1)}
+    assert stage_figure(StageRecord("rig", "done", result=result)) == "24 bones, 24 joints, 5 limbs painted"
+    assert stage_figure(StageRecord("prep", "done", result={"size_m": [0.4, 1.5, 1.0]})) == "1.50 m long, faces -Y"
+    assert stage_figure(StageRecord("train", "done", result={"median_px": 5.24})) == "5.2 px off on unseen poses"
+    assert stage_figure(StageRecord("rig", "failed", result=result)) == ""
+    assert stage_figure(StageRecord("rig", "done", result={"bones": 24})) == "", "of another version"
+    assert stage_figure(None) == ""
