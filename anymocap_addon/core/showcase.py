@@ -10,9 +10,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from .detect.overlay import draw_joints, joint_links
+from .detect.overlay import draw_joints
 from .detections import Detections, load_detections
 from .errors import BadInputError
+from .joint_links import joint_links
 from .layout import Layout
 from .motion import Motion, load_motion
 from .project import ClipPaths

@@ -11,10 +11,12 @@ import cv2
 import numpy as np
 import pytest
 
+from anymocap_addon.core.confidence_colour import confidence_colour
 from anymocap_addon.core.detect import detect
-from anymocap_addon.core.detect.overlay import confidence_colour, draw_joints, joint_links
+from anymocap_addon.core.detect.overlay import draw_joints
 from anymocap_addon.core.detections import Detections, load_detections
 from anymocap_addon.core.errors import BadInputError
+from anymocap_addon.core.joint_links import joint_links
 from anymocap_addon.core.layout import Layout
 from anymocap_addon.core.project import Project
 from anymocap_addon.core.reader.reading import Reading
@@ -114,10 +116,10 @@ def test_detect(ctx: StageContext) -> None:
     overlay = Clip(ctx.paths.clip("walk").overlay)
     pictures = list(overlay)
     assert len(pictures) == FRAMES and pictures[0].shape == (720, 1280, 3) and overlay.timing().fps == 24.0
-    green = np.array(confidence_colour(0.9))
+    sure = np.array(confidence_colour(0.9))
     for index in (0, FRAMES - 1):
         at = pictures[index][250, round(900 + shifts[index])].astype(int)
-        assert np.abs(at - green).max() < 40  # a confident joint sits on the dot
+        assert np.abs(at - sure).max() < 40  # a confident joint sits on the dot
     shares = [float(str(event["done"])) for event in seen if event["event"] == "progress"]
     assert shares == sorted(shares) and shares[-1] == pytest.approx(1.0)
 
@@ -166,18 +168,6 @@ def test_bad_input_writes_nothing(ctx: StageContext, monkeypatch: pytest.MonkeyP
 def test_the_exam_clip_is_the_default(ctx: StageContext) -> None:
     ctx.settings["video"] = ""
     assert detect.clip_file(ctx) == ctx.paths.exam("walk").clip
-
-
-def test_links_follow_the_bones(small_rig: RigInfo) -> None:
-    links = {tuple(small_rig.keypoints[i] for i in pair) for pair in joint_links(small_rig)}
-    assert ("head_tip", "head") in links and ("leg_L", "hips") in links and ("leg_L_tip", "leg_L") in links
-    assert len(links) == small_rig.J - 1
-
-
-def test_colours_run_from_red_to_green() -> None:
-    low, high = confidence_colour(0.0), confidence_colour(1.0)
-    assert low[0] > 200 > low[1] and high[1] > 200 > high[0]
-    assert confidence_colour(-3.0) == low and confidence_colour(9.0) == high
 
 
 def test_joints_far_outside_do_not_break_the_drawing(small_rig: RigInfo) -> None:

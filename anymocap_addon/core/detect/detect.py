@@ -13,9 +13,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from ..clip_source import clip_video
 from ..detections import Detections, save_detections
 from ..errors import BadInputError
 from ..fit.sync import SyncFigures, sync_figures
+from ..joint_links import joint_links
 from ..layout import Layout
 from ..reader.reading import Reader, Reading
 from ..rig import RigInfo
@@ -23,7 +25,7 @@ from ..stage_context import StageContext
 from ..video.align import Alignment, align, warp
 from ..video.decode import MIN_FRAMES, Clip, Timing, frames_at
 from ..video.encode import encoder
-from .overlay import draw_joints, joint_links
+from .overlay import draw_joints
 from .retime import at_times, even_times
 
 Picture = NDArray[np.uint8]
@@ -72,10 +74,10 @@ def _paths(ctx: StageContext) -> Any:
 
 
 def clip_file(ctx: StageContext) -> Path:
-    """The clip that the settings name; the exam clip of that name when `video` is empty."""
+    """The clip that the settings name; when `video` is empty the one that was added, or the exam clip of that name."""
     named = str(ctx.settings.get("video") or "")
     if not named:
-        return ctx.paths.exam(str(ctx.settings["clip"])).clip
+        return clip_video(ctx.paths, str(ctx.settings["clip"]))
     path = Path(named).expanduser()
     return path if path.is_absolute() or path.exists() else ctx.project.root / path
 

@@ -1,4 +1,4 @@
-"""The joints drawn on the clip: green where the reader is confident, red where it doubts."""
+"""The joints drawn on the clip, coloured by the reader's confidence."""
 
 from __future__ import annotations
 
@@ -6,42 +6,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from ..confidence_colour import DOUBT, Colour, confidence_colour
 from ..detections import Detections
-from ..rig import RigInfo
 
 Picture = NDArray[np.uint8]
-Colour = tuple[int, int, int]
-
-# From doubtful to confident, RGB; chosen to stay apart in brightness too.
-RAMP = np.array([[226, 45, 52], [245, 196, 48], [64, 214, 96]], float)
 OUTLINE: Colour = (22, 24, 28)
 BONE: Colour = (240, 242, 246)
 BONE_STRENGTH = 0.75
 RADIUS_PX, DOUBTFUL_RADIUS_PX, OUTLINE_PX = 4.0, 3.0, 1.5
-DOUBT = 0.5
 SHIFT = 4  # OpenCV draws with this many fractional bits
 LEGEND_WIDTH, LEGEND_HEIGHT, MARGIN = 120, 8, 14
-
-
-def joint_links(rig: RigInfo) -> list[tuple[int, int]]:
-    """Pairs of keypoint indices to join by a line: every keypoint with the nearest one up the hierarchy."""
-    heads = {int(b): j for j, (b, end) in enumerate(zip(rig.keypoint_bone, rig.keypoint_end)) if end == 0}
-    links = []
-    for joint, (bone, end) in enumerate(zip(rig.keypoint_bone, rig.keypoint_end)):
-        above = int(bone) if end else int(rig.parents[bone])
-        while above >= 0 and above not in heads:
-            above = int(rig.parents[above])
-        if above >= 0 and heads[above] != joint:
-            links.append((joint, heads[above]))
-    return links
-
-
-def confidence_colour(confidence: float) -> Colour:
-    """RGB of a confidence 0..1."""
-    at = np.clip(confidence, 0, 1) * (len(RAMP) - 1)
-    low = min(int(at), len(RAMP) - 2)
-    red, green, blue = np.rint(RAMP[low] + (at - low) * (RAMP[low + 1] - RAMP[low])).astype(int).tolist()
-    return red, green, blue
 
 
 def draw_joints(picture: Picture, detections: Detections, frame: int, links: list[tuple[int, int]]) -> Picture:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..exam.contact_rule import find_contacts
 from ..exam.metrics import fit_distances, reader_errors
+from ..joint_links import joint_links
 from ..rig import RigInfo
 from .canvas import BLUE, GREEN, INK, MUTED, ORANGE, PANEL, RED, Box, Canvas, Colour, Picture
 from .chart import (
@@ -86,24 +87,6 @@ def joint_rows(rig: RigInfo) -> list[tuple[int, str]]:
     return rows + [(joint, "") for joint in range(rig.J) if joint not in seen]
 
 
-def skeleton_edges(rig: RigInfo) -> list[tuple[int, int]]:
-    """Pairs of keypoints to be joined by a line: each with the nearest keypoint up the hierarchy."""
-    head = {int(b): j for j, (b, e) in enumerate(zip(rig.keypoint_bone, rig.keypoint_end, strict=True)) if e == 0}
-    tail = {int(b): j for j, (b, e) in enumerate(zip(rig.keypoint_bone, rig.keypoint_end, strict=True)) if e == 1}
-    edges = []
-    for joint in range(rig.J):
-        bone = int(rig.keypoint_bone[joint])
-        if rig.keypoint_end[joint] == 0:
-            bone = int(rig.parents[bone])
-        while bone >= 0:
-            up = head.get(bone, tail.get(bone))
-            if up is not None and up != joint:
-                edges.append((up, joint))
-                break
-            bone = int(rig.parents[bone])
-    return edges
-
-
 def _tiles(figures: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Label, value and unit of the key figures."""
     reader, fit, sync = figures["reader"], figures["fit"], figures["sync"]
@@ -169,7 +152,7 @@ def _draw_still(canvas: Canvas, capture: Capture, data: Traces, still: Still, bo
     )
     for view, (read, confidence, true) in enumerate(reads):
         fit, seen = at + k * fitted[view], at + k * read
-        for a, b in skeleton_edges(capture.rig):
+        for a, b in joint_links(capture.rig):
             canvas.line(tuple(fit[a]), tuple(fit[b]), (255, 255, 255), 1.5)
         for j, colour in enumerate(_confidence_colours(confidence)):
             canvas.line(tuple(fit[j]), tuple(seen[j]), RED, 1)
