@@ -85,9 +85,13 @@ def write_npz(path: Path | str, arrays: dict[str, NDArray[Any]]) -> None:
         np.savez_compressed(handle, **arrays)
 
 
-def remove_leftovers(folder: Path) -> int:
-    """Remove temporary files that a killed process left in `folder`; return how many there were."""
-    leftovers = list(folder.glob(f"{TEMPORARY_PREFIX}*")) if folder.is_dir() else []
+def remove_leftovers(folder: Path, name: str = "") -> int:
+    """Remove temporary files that a killed process left in `folder`; return how many there were.
+
+    Args:
+        name: only those of the file called so: others may be at work on the folder's other files.
+    """
+    leftovers = list(folder.glob(f"{TEMPORARY_PREFIX}*{name}")) if folder.is_dir() else []
     for leftover in leftovers:
         leftover.unlink(missing_ok=True)
     return len(leftovers)

@@ -215,6 +215,22 @@ DETECT = Stage(
     per="clip",
 )
 
+PREVIEW = Stage(
+    name="preview",
+    label="Preview",
+    help="store the clip's frames at the size at which the overlay shows them",
+    steps=(Step("worker", "core.video.preview:run"),),
+    settings=(
+        CLIP,
+        Setting("rows", "integer", 360, "height of a frame", "px", 64, 2160),
+        THREADS,
+    ),
+    # det.npz names the video: a clip that changed is read again before.
+    inputs=lambda paths, values: [_clip(paths, values).det],
+    outputs=lambda paths, values: [_clip(paths, values).preview, _clip(paths, values).preview_json],
+    per="clip",
+)
+
 FIT = Stage(
     name="fit",
     label="Fit",
@@ -317,6 +333,7 @@ REGISTRY = Registry(
         TRAIN,
         EXAM,
         DETECT,
+        PREVIEW,
         FIT,
         APPLY,
         SHOWCASE,

@@ -14,7 +14,7 @@ from anymocap_addon.core.version import VERSION
 from anymocap_addon.jobs.registry import REGISTRY
 
 PACKAGE = Path(__file__).resolve().parents[2] / "anymocap_addon"
-PIPELINE = "example prep rig ref prompt dataset train exam detect fit apply showcase report".split()
+PIPELINE = "example prep rig ref prompt dataset train exam detect preview fit apply showcase report".split()
 
 
 def verbs() -> dict[str, argparse.ArgumentParser]:
