@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from .commands.arguments import build_parser, creature_paths, stage_settings
+from .commands.batch import batch
 from .commands.demo import demo
 from .commands.doctor import doctor
 from .commands.drive import drive
@@ -56,6 +57,8 @@ def _answer(registry: Registry, arguments: argparse.Namespace, pool: Pool) -> di
         return {"verb": verb, **doctor()}
     if verb == "demo":
         return {"verb": verb, "ok": True, **demo(registry, arguments, pool)}
+    if verb == "batch":
+        return {"verb": verb, **batch(registry, arguments.file, pool, arguments.dry_run)}
     paths = creature_paths(arguments)
     if verb == "status":
         return {"verb": verb, "ok": True, **status(registry, paths, arguments.clip)}

@@ -19,6 +19,7 @@ _OWN_VERBS = {
     "status": "say in which state every stage is",
     "demo": "the whole pipeline on the built-in creature, or on --mesh",
     "doctor": "check that everything needed is installed",
+    "batch": "many creatures and clips from one TOML file",
 }
 
 
@@ -41,7 +42,8 @@ def build_parser(registry: Registry) -> Parser:
             _add_setting(verb, setting)
     for name, text in _OWN_VERBS.items():
         verb = verbs.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
-        _add_common(verb)
+        if name != "batch":  # its file names project and creatures
+            _add_common(verb)
         _ADD_OWN[name](verb)
     return parser
 
@@ -59,6 +61,10 @@ def _add_common(verb: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"creature, as NAME or assets/NAME; default: ${CREATURE_VARIABLE}, else the only one there is",
     )
+    _add_json(verb)
+
+
+def _add_json(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--json", action="store_true", help="print one JSON object last")
 
 
@@ -94,6 +100,12 @@ def _add_demo(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--action", default="", metavar="NAME", help="its Action for the exam; default: a walk")
 
 
+def _add_batch(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("file", type=Path, metavar="FILE.toml", help="what to do; see docs/batch.toml")
+    verb.add_argument("--dry-run", action="store_true", help="show every stage with its state, and run nothing")
+    _add_json(verb)
+
+
 def _add_nothing(verb: argparse.ArgumentParser) -> None:
     return
 
@@ -103,6 +115,7 @@ _ADD_OWN: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "status": _add_run,
     "demo": _add_demo,
     "doctor": _add_nothing,
+    "batch": _add_batch,
 }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..jobs.batch_result import figure_at
+
 # (what, where in the report, unit, bound); a figure at most as large as its bound is ok.
 ROWS: tuple[tuple[str, tuple[str, ...], str, float | None], ...] = (
     ("reader error, median", ("reader", "median_px"), "px", 7.0),
@@ -21,14 +23,6 @@ ROWS: tuple[tuple[str, tuple[str, ...], str, float | None], ...] = (
     ("lag between the views", ("sync", "lag_frames"), "frames", None),
     ("detect to apply", ("seconds_detect_to_apply",), "s", 40.0),
 )
-
-
-def figure_at(report: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    """The figure under nested keys; None when it is not there."""
-    value: Any = report
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 def print_table(report: dict[str, Any]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.project import CreaturePaths
+from ..core.errors import BadInputError
+from ..core.nearest import nearest_hint
+from ..core.project import CreaturePaths, Project
 from ..jobs.job_folder import all_jobs
 from ..jobs.stage import Registry
 from ..jobs.state import all_states
@@ -13,7 +15,16 @@ from .run_all import known_clips
 
 
 def status(registry: Registry, paths: CreaturePaths, clips: list[str]) -> dict[str, Any]:
-    """Print a line for every stage and return the same as data."""
+    """Print a line for every stage and return the same as data.
+
+    Raises:
+        BadInputError: the project has no such creature.
+    """
+    if not paths.assets.is_dir() and not paths.runs.is_dir():
+        known = Project(paths.root).creatures()
+        raise BadInputError(
+            "There is no such creature here.", file=paths.root, key=paths.name, hint=nearest_hint(paths.name, known)
+        )
     rows = []
     for state in all_states(registry, paths, clips or known_clips(paths)):
         seconds = state.record.seconds if state.record and state.record.outcome == "done" else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..core.errors import BadInputError
+from ..core.nearest import nearest_hint
 
 Kind = Literal["text", "name", "path", "integer", "number", "flag"]
 _WANTED = {
@@ -140,9 +140,7 @@ def check_settings(stage: str, declared: tuple[Setting, ...], given: dict[str, A
     names = [setting.name for setting in declared]
     for name in given:
         if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names) or 'none'}."
-            raise BadInputError("There is no such setting.", file=stage, key=name, hint=hint)
+            raise BadInputError("There is no such setting.", file=stage, key=name, hint=nearest_hint(name, names))
     values: dict[str, Any] = {}
     for setting in declared:
         if setting.name in given:

@@ -28,10 +28,13 @@ class StageState:
 
 def remembered_settings(stage: Stage, item: str | None, record: StageRecord | None) -> dict[str, Any]:
     """The settings of the last run, those that the stage no longer knows left out; defaults without one."""
-    values = stage.item_settings(item)
-    if record is not None:
-        values.update({name: value for name, value in record.settings.items() if name in values})
-    return values
+    return {**stage.item_settings(item), **last_settings(stage, record)}
+
+
+def last_settings(stage: Stage, record: StageRecord | None) -> dict[str, Any]:
+    """The settings of the last run without those that the stage no longer knows; empty when it never ran."""
+    known = {setting.name for setting in stage.settings}
+    return {} if record is None else {name: value for name, value in record.settings.items() if name in known}
 
 
 def creature_values(stage: Stage, paths: CreaturePaths) -> dict[str, Any]:

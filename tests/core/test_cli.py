@@ -56,6 +56,7 @@ def test_a_stage_runs_and_says_what_it_wrote(project, capsys):
         ([], 2, "required: VERB"),
         (["count"], 2, "copy.txt: count needs this file, which does not exist. Run the stage 'copy' first."),
         (["perclip"], 2, "perclip: clip: must be given."),
+        (["status", "--creature", "wolf"], 2, "wolf: There is no such creature here. Did you mean 'wölf'?"),
     ],
 )
 def test_errors_are_one_sentence_and_an_exit_code(project, monkeypatch, capsys, arguments, code, says):

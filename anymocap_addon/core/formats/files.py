@@ -38,8 +38,12 @@ def _remedy(schema: str) -> str:
     return remedy
 
 
-def _check_stamp(stamp: Any, schema: str, file: Path) -> None:
-    """A newer major format is refused; a file without a stamp was written by hand and is held to the schema only."""
+def check_stamp(stamp: Any, schema: str, file: Path) -> None:
+    """A newer major format is refused; a file without a stamp was written by hand and is held to the schema only.
+
+    Raises:
+        BadInputError: the stamp is of another kind of file, or newer than this version reads.
+    """
     if stamp is None:
         return
     family, _, version = str(stamp).partition("/")
@@ -75,7 +79,7 @@ def read_json(path: Path | str, schema: str) -> dict[str, Any]:
     except RecursionError as error:
         raise BadInputError("is nested too deeply.", file=file, hint=_remedy(schema)) from error
     if isinstance(data, dict):
-        _check_stamp(data.get("schema"), schema, file)
+        check_stamp(data.get("schema"), schema, file)
     validate(data, schema, file)
     result: dict[str, Any] = data
     return result
@@ -143,7 +147,7 @@ def read_npz(path: Path | str, schema: str) -> dict[str, NDArray[Any]]:
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         raise BadInputError(f"is truncated or not an .npz file ({error}).", file=file, hint=_remedy(schema)) from error
     if "schema" in arrays:
-        _check_stamp(str(arrays["schema"]), schema, file)
+        check_stamp(str(arrays["schema"]), schema, file)
     check_arrays(arrays, schema, file)
     return arrays
 

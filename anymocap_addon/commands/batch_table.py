@@ -1,0 +1,46 @@
+"""The tables of `batch`: the plan of a dry run, and the summary at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ..jobs.batch_file import Batch
+from ..jobs.batch_result import BatchRow
+from .progress import clock
+
+_HEAD = ("creature", "clip", "state", "median px", "fit %", "slide mm", "reproj px", "time", "")
+
+
+def print_plan(batch: Batch, rows: list[dict[str, Any]]) -> None:
+    """Print a line a stage, and how many of them would run."""
+    print(f"{batch.file.name}, project {batch.project.root}")
+    lines = [[row["creature"], row["clip"] or "", row["stage"], row["state"], row["because"]] for row in rows]
+    _print_columns([["creature", "clip", "stage", "state", "because"], *lines])
+    print(f"{sum(row['will_run'] for row in rows)} of {len(rows)} stages would run.")
+
+
+def print_rows(rows: list[BatchRow]) -> None:
+    """Print a line an entry, then how many ended in which state."""
+    _print_columns([list(_HEAD), *(_cells(row) for row in rows)], right=range(3, 8))
+    counts = Counter(row.state for row in rows)
+    print(", ".join(f"{count} {state}" for state, count in counts.items()))
+
+
+def _cells(row: BatchRow) -> list[str]:
+    figures = (row.median_px, row.fit_pct, row.slide_mm_per_frame, row.reproj_px)
+    shown = ["-" if figure is None else f"{figure:.3g}" for figure in figures]
+    said = f"{row.stage}: {row.message}" if row.message else ""
+    return [row.creature, row.clip or "", row.state, *shown, clock(row.seconds), said]
+
+
+def _print_columns(table: list[list[str]], right: range = range(0)) -> None:
+    """Print cells under each other; the last column is free, and its line breaks (a log's last lines) are indented."""
+    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]) - 1)]
+    for line in table:
+        cells = [
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths))
+        ]
+        last = line[-1].replace("\n", "\n      ")
+        print("  ".join([*cells, last]).rstrip())
