@@ -77,25 +77,30 @@ def stage_state(
         item: clip or move, for stages that have one result for each.
         settings: the settings wanted; None means those of the last run.
     """
-    return _StateReader(registry, paths).state(stage, item, settings)
+    return StateReader(registry, paths).state(stage, item, settings)
 
 
 def all_states(registry: Registry, paths: CreaturePaths, clips: list[str]) -> list[StageState]:
     """States of the stages of a creature and of the named clips, in pipeline order."""
-    reader = _StateReader(registry, paths)
+    reader = StateReader(registry, paths)
     per_creature = [reader.state(stage, None) for stage in registry if stage.per == "creature"]
     per_clip = [reader.state(stage, clip) for clip in clips for stage in registry if stage.per == "clip"]
     return per_creature + per_clip
 
 
-class _StateReader:
-    """Remembers states while a graph is walked: each file is looked at once."""
+class StateReader:
+    """Remembers states while a graph is walked: each file is looked at once. Ask in pipeline order."""
 
     def __init__(self, registry: Registry, paths: CreaturePaths) -> None:
         self._registry, self._paths = registry, paths
         self._known: dict[tuple[str, str | None], StageState] = {}
 
     def state(self, stage: Stage, item: str | None, settings: dict[str, Any] | None = None) -> StageState:
+        """The state with the settings wanted, which later stages then see too; None means those of the last run.
+
+        Raises:
+            BadInputError: creature.json or a record is damaged.
+        """
         key = (stage.name, item)
         if key not in self._known or settings is not None:
             self._known[key] = self._look(stage, item, settings)

@@ -1,0 +1,195 @@
+"""All that a panel shows of a creature, gathered in small parts so that no part keeps a window waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..core.clip_source import known_clips
+from ..core.errors import AnyMoCapError
+from ..core.project import CreaturePaths
+from .clip_summary import ClipSummary, summarise_clip
+from .cores import usable_cores
+from .expected_seconds import expected_seconds
+from .next_step import NextStep, Situation, next_step
+from .setting_paths import portable_paths
+from .stage import Registry, Stage
+from .state import StageState, StateReader
+
+Settings = dict[str, Any]
+TEST_STAGES = ("exam", "detect", "fit", "report")
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is known of a creature and of its active clip.
+
+    Attributes:
+        clip: name of the active clip, empty when none is chosen.
+        clips: all clips, by name.
+        states: by stage name; stages of a clip or move are left out while none is chosen.
+        blocked: why a stage cannot run yet, by stage name.
+        seconds: what a stage would take, by stage name; "test" is the test of the reader.
+        made_elsewhere: stages that never ran here although all that they make is there.
+        next_step: the one next step.
+        error: what keeps the states from being known (a damaged creature.json), one sentence, else empty.
+        watched: files and folders whose change makes all this out of date.
+    """
+
+    paths: CreaturePaths
+    clip: str
+    clips: tuple[ClipSummary, ...]
+    states: Mapping[str, StageState]
+    blocked: Mapping[str, str]
+    seconds: Mapping[str, float | None]
+    made_elsewhere: frozenset[str]
+    next_step: NextStep
+    error: str = ""
+    watched: tuple[Path, ...] = ()
+
+    def summary(self, clip: str) -> ClipSummary | None:
+        """The clip of this name."""
+        return next((summary for summary in self.clips if summary.name == clip), None)
+
+
+@dataclass
+class _Findings:
+    """What the stages were found to be."""
+
+    states: dict[str, StageState] = field(default_factory=dict)
+    blocked: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float | None] = field(default_factory=dict)
+    made_elsewhere: set[str] = field(default_factory=set)
+    watched: set[Path] = field(default_factory=set)
+    errors: list[AnyMoCapError] = field(default_factory=list)
+
+
+def survey(
+    registry: Registry, paths: CreaturePaths, clip: str, wanted: Callable[[Stage], Settings]
+) -> Generator[None, None, Survey]:
+    """Look at all stages and clips, one at each step of the generator; it returns the survey.
+
+    Args:
+        clip: the active clip or move, empty for none.
+        wanted: the settings that a stage would run with, paths absolute.
+    """
+    reader, found, cores = StateReader(registry, paths), _Findings(), usable_cores()
+    for stage in registry:
+        if stage.per == "creature" or clip:
+            try:
+                _look_at(registry, paths, stage, clip, wanted, reader, found, cores)
+            except AnyMoCapError as error:
+                item = None if stage.per == "creature" else clip
+                found.states[stage.name] = StageState(stage, item, "failed", error.message, None)
+                found.errors.append(error)
+            yield
+    clips = []
+    for name in known_clips(paths):
+        clips.append(_summary(paths, name, found))
+        yield
+    found.seconds["test"] = sum(expected_seconds(name, {}, None, cores) or 0.0 for name in TEST_STAGES)
+    found.watched |= {paths.creature_json, paths.stages, paths.assets, paths.runs / "clips", paths.runs / "exam"}
+    return Survey(
+        paths=paths,
+        clip=clip,
+        clips=tuple(clips),
+        states=found.states,
+        blocked=found.blocked,
+        seconds=found.seconds,
+        made_elsewhere=frozenset(found.made_elsewhere),
+        next_step=next_step(_situation(paths, clip, clips, found)),
+        error=_damage(paths, found.errors),
+        watched=tuple(sorted(found.watched)),
+    )
+
+
+def _look_at(
+    registry: Registry,
+    paths: CreaturePaths,
+    stage: Stage,
+    clip: str,
+    wanted: Callable[[Stage], Settings],
+    reader: StateReader,
+    found: _Findings,
+    cores: int,
+) -> None:
+    item = None if stage.per == "creature" else clip
+    values = portable_paths(stage, wanted(stage), paths.root)
+    state = reader.state(stage, item, values)
+    found.states[stage.name] = state
+    found.seconds[stage.name] = expected_seconds(stage.name, values, state.record, cores)
+    inputs, outputs = stage.inputs(paths, values), stage.outputs(paths, values)
+    found.watched.update(inputs, stage.optional_inputs(paths, values), outputs)
+    if reason := _blocked(registry, paths, stage, item, values, inputs):
+        found.blocked[stage.name] = reason
+    elif state.word == "missing" and outputs and all(path.exists() for path in outputs):
+        found.made_elsewhere.add(stage.name)
+
+
+def _blocked(
+    registry: Registry, paths: CreaturePaths, stage: Stage, item: str | None, values: Settings, inputs: list[Path]
+) -> str:
+    """Why the stage cannot run yet, as its tooltip says it; empty when it can."""
+    gathered = stage.gather and values.get("object") and not values.get("mesh")
+    for path in inputs:
+        if path.exists() or gathered:
+            continue
+        makers = [
+            other
+            for other in registry.upstream(stage, paths, values)
+            if other.automatic and path in other.outputs(paths, other.item_settings(item))
+        ]
+        if makers:
+            return (
+                f"{stage.label} needs the {_NOUNS.get(makers[-1].name, makers[-1].label)}: run {makers[-1].label} first"
+            )
+        return _NO_FILE.get(stage.name, f"{stage.label} needs {path.name}, which is not there")
+    return ""
+
+
+_NOUNS = {
+    "prep": "prepped mesh",
+    "rig": "rig",
+    "ref": "reference",
+    "dataset": "dataset",
+    "train": "reader",
+    "detect": "reading",
+    "fit": "motion",
+}
+_NO_FILE = {
+    "prep": "The creature has no mesh yet: choose a file or an object of the scene",
+    "detect": "The clip has no video yet: add a clip from a video file",
+}
+
+
+def _summary(paths: CreaturePaths, name: str, found: _Findings) -> ClipSummary:
+    files = paths.clip(name)
+    found.watched |= {files.source, files.motion, files.report_png}
+    try:
+        return summarise_clip(paths, name)
+    except AnyMoCapError as error:
+        return ClipSummary(name, warnings=(str(error),))
+
+
+def _situation(paths: CreaturePaths, clip: str, clips: list[ClipSummary], found: _Findings) -> Situation:
+    mine = next((summary for summary in clips if summary.name == clip), None)
+    return Situation(
+        states=found.states,
+        clip=clip,
+        has_mesh="prep" not in found.blocked or paths.static_blend.exists(),
+        has_video=mine is not None and mine.video is not None,
+        tested=any(summary.is_test and summary.report for summary in clips),
+        made_elsewhere=frozenset(found.made_elsewhere),
+        seconds=found.seconds,
+    )
+
+
+def _damage(paths: CreaturePaths, errors: list[AnyMoCapError]) -> str:
+    """One sentence on a file that all stages need; a fault of one stage stands with that stage."""
+    shared = [error for error in errors if error.file == str(paths.creature_json)]
+    if not shared:
+        return ""
+    where = f" ({shared[0].key})" if shared[0].key else ""
+    return f"creature.json{where}: {shared[0].message} {shared[0].hint}".strip()
