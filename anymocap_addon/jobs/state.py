@@ -56,7 +56,9 @@ def own_staleness(
     if record.versions.get(STAGE_VERSION, str(stage.version)) != str(stage.version):
         return f"{stage.name} works differently now"
     portable = {setting.name for setting in stage.settings if setting.portable}
-    record = replace(record, settings={k: v for k, v in record.settings.items() if k not in portable})
+    # A setting that the stage did not have yet counts as its default: that is how it ran.
+    recorded = {**{setting.name: setting.default for setting in stage.settings}, **record.settings}
+    record = replace(record, settings={k: v for k, v in recorded.items() if k not in portable})
     wanted = {name: value for name, value in settings.items() if name not in portable}
     wanted.update(creature_values(stage, paths))
     inputs = stage.inputs(paths, settings) + stage.optional_inputs(paths, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from .clip_summary import ClipSummary, summarise_clip
 from .cores import usable_cores
 from .expected_seconds import expected_seconds
 from .next_step import NextStep, Situation, next_step
+from .plain_reason import plain_reason
 from .setting_paths import portable_paths
 from .stage import Registry, Stage
 from .state import StageState, StateReader
@@ -118,6 +119,7 @@ def _look_at(
     item = None if stage.per == "creature" else clip
     values = portable_paths(stage, wanted(stage), paths.root)
     state = reader.state(stage, item, values)
+    state = replace(state, because=plain_reason(state.because, registry)) if state.word == "stale" else state
     found.states[stage.name] = state
     found.seconds[stage.name] = expected_seconds(stage.name, values, state.record, cores)
     inputs, outputs = stage.inputs(paths, values), stage.outputs(paths, values)

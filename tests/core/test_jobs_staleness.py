@@ -135,6 +135,15 @@ def test_a_stage_that_works_differently_now_is_stale(paths, pool):
     assert "differently" in own_staleness(newer, paths, load_record(paths, "copy"), COPY.check({}))
 
 
+def test_a_setting_that_is_new_counts_as_its_default(paths, pool):
+    run(paths, pool, COPY, times=2)
+    record = load_record(paths, "copy")
+    del record.settings["word"]
+    save_record(paths, record)
+    assert state(paths, COPY).word == "ready", "it ran as the default says"
+    assert "word is now 'b'" in state(paths, COPY, times=2, word="b").because
+
+
 def test_only_the_keys_of_creature_json_that_a_stage_uses_matter(paths, pool):
     stage = replace(COPY, creature_keys=("prep",))
     registry = Registry((stage,))
