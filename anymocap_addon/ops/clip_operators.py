@@ -2,4 +2,117 @@
 
 from __future__ import annotations
 
-CLASSES: tuple[type, ...] = ()
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..core.clip_source import add_clip, known_clips
+from ..core.errors import AnyMoCapError
+from .creature_operators import folder_name
+from .scene_settings import creature_paths, has_creature, scene_paths
+from .states import STATES
+
+if TYPE_CHECKING:
+    from bpy.types import Context
+
+_VIDEO_FILES = "*.mp4;*.mov;*.m4v;*.webm;*.mkv;*.avi"
+
+
+class _NeedsCreature:
+    """For operators that work on the clips of the scene's creature."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if has_creature(context) and scene_paths(context.scene) is not None:
+            return True
+        cls.poll_message_set("Choose project folder and creature first")  # type: ignore[attr-defined]
+        return False
+
+
+class ANYMOCAP_OT_choose_clip(_NeedsCreature, bpy.types.Operator):
+    """Work on this clip"""
+
+    bl_idname = "anymocap.choose_clip"
+    bl_label = "Choose Clip"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    name: bpy.props.StringProperty(name="Clip")  # type: ignore[valid-type]
+
+    def execute(self, context: Context) -> set[str]:
+        if self.name not in known_clips(creature_paths(context)):
+            self.report({"ERROR"}, f"There is no clip {self.name!r} of this creature.")
+            return {"CANCELLED"}
+        context.scene.anymocap.clip = self.name
+        return {"FINISHED"}
+
+
+class ANYMOCAP_OT_add_clip(_NeedsCreature, bpy.types.Operator):
+    """Add a clip from a video file that shows the creature from the front on the left and from its side on the right.
+    The file stays where it is"""
+
+    bl_idname = "anymocap.add_clip"
+    bl_label = "Add Clip from a Video File"
+    bl_options = {"UNDO"}
+
+    filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
+    filter_glob: bpy.props.StringProperty(default=_VIDEO_FILES, options={"HIDDEN"})  # type: ignore[valid-type]
+    name: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Name", description="Name of the clip; empty = the file's name"
+    )
+
+    def invoke(self, context: Context, event: Any) -> set[str]:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def draw(self, context: Context) -> None:
+        self.layout.prop(self, "name")
+
+    def execute(self, context: Context) -> set[str]:
+        file = Path(bpy.path.abspath(self.filepath))
+        name = self.name.strip() or folder_name(file.stem)
+        try:
+            add_clip(creature_paths(context), name, file)
+        except AnyMoCapError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        context.scene.anymocap.clip = name
+        STATES.refresh(context)
+        return {"FINISHED"}
+
+
+class ANYMOCAP_OT_forget_clip(_NeedsCreature, bpy.types.Operator):
+    """Take a clip that was added by mistake off the list; its video file stays"""
+
+    bl_idname = "anymocap.forget_clip"
+    bl_label = "Forget Clip"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not super().poll(context):
+            return False
+        states = STATES.of(context)
+        clip = states.survey.summary(context.scene.anymocap.clip) if states and states.survey else None
+        if clip is None:
+            cls.poll_message_set("Choose a clip first")
+        elif clip.is_test or clip.has_motion:
+            cls.poll_message_set("It holds results: open its folder and delete that to lose them for good")
+        return clip is not None and not clip.is_test and not clip.has_motion
+
+    def execute(self, context: Context) -> set[str]:
+        settings, paths = context.scene.anymocap, creature_paths(context)
+        files = paths.clip(settings.clip)
+        left = [path.name for path in files.folder.iterdir() if path != files.source]
+        if left:
+            self.report({"ERROR"}, f"It holds results ({', '.join(sorted(left)[:3])}): delete its folder by hand.")
+            return {"CANCELLED"}
+        files.source.unlink(missing_ok=True)
+        files.folder.rmdir()
+        clips = known_clips(paths)
+        settings.clip = clips[0] if clips else ""
+        STATES.refresh(context)
+        return {"FINISHED"}
+
+
+CLASSES: tuple[type, ...] = (ANYMOCAP_OT_choose_clip, ANYMOCAP_OT_add_clip, ANYMOCAP_OT_forget_clip)
