@@ -1,0 +1,1 @@
+"""How the extension's zips are made: the lock of wheels, fetching them, staging, and Blender's own build command."""
