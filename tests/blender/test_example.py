@@ -1,0 +1,149 @@
+"""The example that comes with the add-on: it fits the built-in creature as it is made today, and its figures hold."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anymocap_addon.core.creature import load_creature
+from anymocap_addon.core.detections import load_detections
+from anymocap_addon.core.errors import AnyMoCapError
+from anymocap_addon.core.formats import read_json
+from anymocap_addon.core.project import CreaturePaths, Project
+from anymocap_addon.core.rig import load_rig_info
+from anymocap_addon.core.stage_record import file_sha256, load_record, save_record
+from anymocap_addon.jobs.example import CLIP, EXAMPLE_FOLDER, example_creature, example_plan, place_example
+from anymocap_addon.jobs.plan import PlanRun
+from anymocap_addon.jobs.pool import Pool
+from anymocap_addon.jobs.registry import REGISTRY
+from anymocap_addon.jobs.stage_run import StageRun
+from anymocap_addon.jobs.state import stage_state
+
+TRUTH = Path(__file__).resolve().parents[1] / "data" / "example_truth.npz"
+STORY = read_json(EXAMPLE_FOLDER / "example.json", "example")
+
+
+def drive(run: PlanRun | StageRun) -> None:
+    for event in run:
+        if event is None:
+            time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory) -> CreaturePaths:
+    """The example's plan run to its end, in a folder with spaces and odd letters."""
+    paths = example_creature(Project(tmp_path_factory.mktemp("Übung 1")))
+    pool = Pool()
+    plan = PlanRun(paths, example_plan(paths, 180), pool=pool)
+    drive(plan)
+    assert [result.stage for result in plan.results] == "example prep rig ref fit preview".split()
+    pool.close()
+    return paths
+
+
+@pytest.fixture
+def copy(tried: CreaturePaths, tmp_path: Path) -> CreaturePaths:
+    shutil.copytree(tried.root, tmp_path / "copy")
+    return Project(tmp_path / "copy").creature(tried.name)
+
+
+def test_the_shipped_files_are_small_and_belong_together():
+    sizes = {path.name: path.stat().st_size for path in EXAMPLE_FOLDER.iterdir()}
+    assert set(sizes) == {"clip.mp4", "overlay.mp4", "det.npz", "example.json"}
+    assert sizes["clip.mp4"] <= 400_000 and sum(sizes.values()) <= 800_000
+    assert file_sha256(EXAMPLE_FOLDER / "clip.mp4") == STORY["clip_sha256"]
+    det = load_detections(EXAMPLE_FOLDER / "det.npz")
+    assert 48 <= det.T <= 72 and STORY["reading"]["frames"] == det.T
+
+
+@pytest.mark.slow
+def test_reading_and_built_in_creature_are_one(tried):
+    rig = load_rig_info(tried.rig_info)
+    assert load_detections(EXAMPLE_FOLDER / "det.npz").names == rig.keypoints
+    assert rig.body_length == pytest.approx(STORY["body_length_m"], abs=1e-4)
+    layout = load_creature(tried.creature_json).layout
+    assert layout is not None and vars(layout) == pytest.approx(STORY["layout"], rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_the_fit_is_near_the_truth_and_feet_stand(copy):
+    copy.exam(CLIP).folder.mkdir(parents=True)
+    shutil.copy(TRUTH, copy.exam(CLIP).truth)
+    pool = Pool()
+    drive(StageRun(copy, REGISTRY["report"], {"clip": CLIP, "kind": "exam"}, pool=pool))
+    pool.close()
+    report = read_json(copy.clip(CLIP).report_json, "report")
+    assert report["has_truth"] and report["frames"] == STORY["reading"]["frames"]
+    assert report["fit"]["mean_pct_body"] < 1.2
+    assert report["fit"]["slide_mm_per_frame"] < 2.0
+    assert report["reader"]["median_px"] < 5.0
+
+
+@pytest.mark.slow
+def test_every_stage_says_ready_and_the_reading_says_where_it_is_from(tried):
+    for name, item in [
+        ("prep", None),
+        ("rig", None),
+        ("ref", None),
+        ("detect", CLIP),
+        ("fit", CLIP),
+        ("preview", CLIP),
+    ]:
+        state = stage_state(REGISTRY, tried, REGISTRY[name], item)
+        assert (name, state.word, state.because) == (name, "ready", "")
+    record = load_record(tried, "detect", CLIP)
+    assert record is not None and record.result["came_with"] == "the example"
+    assert record.result["frames"] == STORY["reading"]["frames"]
+    det = load_detections(tried.clip(CLIP).det)
+    assert (tried.root / det.video).is_file() and not Path(det.video).is_absolute()
+    assert stage_state(REGISTRY, tried, REGISTRY["train"]).word == "missing"
+
+
+@pytest.mark.slow
+def test_trying_again_does_nothing_twice(tried):
+    pool = Pool()
+    plan = PlanRun(tried, example_plan(tried, 180), pool=pool)
+    drive(plan)
+    pool.close()
+    assert all(result.skipped for result in plan.results)
+
+
+@pytest.mark.slow
+def test_a_new_reader_makes_the_reading_stale_and_an_own_reading_stays(copy):
+    copy.reader_pt.write_bytes(b"a reader")
+    state = stage_state(REGISTRY, copy, REGISTRY["detect"], CLIP)
+    assert (state.word, state.because) == ("stale", "runs/lynx/reader.pt is new")
+    record = load_record(copy, "detect", CLIP)
+    assert record is not None
+    del record.result["came_with"]
+    save_record(copy, record)
+    copy.clip(CLIP).det.write_bytes(b"read by an own reader")
+    place_example(copy)
+    assert copy.clip(CLIP).det.read_bytes() == b"read by an own reader"
+
+
+@pytest.mark.slow
+def test_a_changed_creature_is_refused_before_anything_is_placed(copy):
+    shutil.rmtree(copy.clip(CLIP).folder)
+    data = json.loads(copy.creature_json.read_text("utf-8"))
+    data["layout"]["m_per_px"] *= 1.01
+    copy.creature_json.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(AnyMoCapError, match="no longer shows it"):
+        place_example(copy)
+    assert not copy.clip(CLIP).folder.exists()
+
+
+def test_an_artist_s_own_lynx_is_left_alone(tmp_path):
+    own = tmp_path / "assets" / "lynx"
+    own.mkdir(parents=True)
+    assert example_creature(Project(tmp_path)).name == "lynx 2"
+
+
+def test_keypoints_of_the_truth_are_those_of_the_reading():
+    with np.load(TRUTH) as truth:
+        assert tuple(truth["names"]) == load_detections(EXAMPLE_FOLDER / "det.npz").names
