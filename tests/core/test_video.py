@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from anymocap_addon.core.errors import AnyMoCapError, BadInputError
+from anymocap_addon.core.video import ffmpeg as ffmpeg_module
 from anymocap_addon.core.video.decode import Clip, frames_at, read_clip, timing
 from anymocap_addon.core.video.encode import encode, encoder
 from anymocap_addon.core.video.ffmpeg import ffmpeg_program
@@ -37,6 +39,16 @@ def clip(tmp_path: Path) -> Path:
     path = tmp_path / "clip.mp4"
     encode(path, numbered(24), 24.0)
     return path
+
+
+def test_a_program_that_lost_its_permission_gets_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "binaries" / "ffmpeg-linux"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho ran\n")
+    program.chmod(0o644)
+    unpacked = SimpleNamespace(__file__=str(tmp_path / "__init__.py"), get_ffmpeg_exe=lambda: str(program))
+    monkeypatch.setattr(ffmpeg_module, "imageio_ffmpeg", unpacked)
+    assert subprocess.run([ffmpeg_program()], capture_output=True, text=True, check=True).stdout == "ran\n"
 
 
 @pytest.mark.parametrize("fps", [24.0, 30000 / 1001, 12.5, 60.0])

@@ -22,12 +22,20 @@ def ffmpeg_program() -> str:
         AnyMoCapError: the installation has none.
     """
     try:
+        _allow_to_run()
         program: str = imageio_ffmpeg.get_ffmpeg_exe()
-    except RuntimeError as error:
+    except (RuntimeError, OSError) as error:
         raise AnyMoCapError(
             "There is no ffmpeg program.", hint="Install imageio-ffmpeg again: its wheel carries one."
         ) from error
     return program
+
+
+def _allow_to_run() -> None:
+    """Blender unpacks an extension's wheels without the permissions of their files, so no program in them may be run."""
+    for program in Path(imageio_ffmpeg.__file__).parent.glob("binaries/ffmpeg-*"):
+        if not os.access(program, os.X_OK):
+            program.chmod(program.stat().st_mode | 0o111)
 
 
 def environment() -> dict[str, str]:
