@@ -32,7 +32,7 @@ def ffmpeg_program() -> str:
 
 
 def _allow_to_run() -> None:
-    """Blender unpacks an extension's wheels without the permissions of their files, so no program in them may be run."""
+    """Blender unpacks wheels without the permissions of their files, so that no program in them may be run."""
     for program in Path(imageio_ffmpeg.__file__).parent.glob("binaries/ffmpeg-*"):
         if not os.access(program, os.X_OK):
             program.chmod(program.stat().st_mode | 0o111)
