@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -38,11 +38,14 @@ def faults(wheels: list[Wheel], folder: Path) -> list[tuple[Wheel, str]]:
     return found
 
 
-def fetch(wheels: list[Wheel], target: Target, root: Path = WHEELS) -> Iterator[str]:
+def fetch(wheels: list[Wheel], target: Target, root: Path = WHEELS, kept: Sequence[Wheel] = ()) -> Iterator[str]:
     """Bring the folder of a target into line with the lock; yields a line for each wheel that came.
 
     What is there with the right hash stays, so that a run that was stopped goes on where it was. A file appears under
     its name only when it is whole and its hash is right. Wheels that another target's folder holds are linked.
+
+    Args:
+        kept: others that may lie in the folder; whatever else lies there is taken away.
 
     Raises:
         PackagingError: some could not be had; the others are there all the same.
@@ -61,7 +64,7 @@ def fetch(wheels: list[Wheel], target: Target, root: Path = WHEELS) -> Iterator[
             except PackagingError as error:
                 problems.append(str(error))
     for stray in folder.glob("*.whl"):
-        if stray.name not in {wheel.file for wheel in wheels}:
+        if stray.name not in {wheel.file for wheel in (*wheels, *kept)}:
             stray.unlink()
     if problems:
         raise PackagingError("\n".join(sorted(problems)))

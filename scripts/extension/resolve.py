@@ -66,7 +66,7 @@ class Resolver:
         return {**self._read(pip_report(target, rest)), **kept}
 
     def _keep(self, target: Target, roots: list[Requirement], error: PackagingError) -> dict[str, Wheel]:
-        """Roots that pip cannot find but the lock has in the wanted version, their requirements known from elsewhere."""
+        """Roots that pip cannot find but the lock has; what they need is known from another target."""
         kept = {}
         for wheel in self.old.get(target.name, []):
             wanted = [root for root in roots if canonicalize_name(root.name) == wheel.name]

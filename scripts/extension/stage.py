@@ -22,13 +22,14 @@ _LEFT_OUT = ("__pycache__", ".*", "*.py[co]", "*.blend1", "*.orig", "*.partial")
 _TIME = time.mktime((2000, 1, 1, 12, 0, 0, 0, 0, -1))
 
 
-def stage(target: Target, wheels: list[Wheel], into: Path, root: Path | None = None) -> None:
+def stage(target: Target, wheels: list[Wheel], into: Path, root: Path | None = None, blender: str = "") -> None:
     """Fill a folder with what the zip of a target holds.
 
     Args:
         wheels: what it brings; they must lie in the target's folder.
         into: made anew.
         root: the folder of the targets' wheel folders; the repository's own when None.
+        blender: the only Blender that it is for; empty for those that have the target's Python.
 
     Raises:
         PackagingError: a wheel is missing or is not the one of the lock.
@@ -39,7 +40,7 @@ def stage(target: Target, wheels: list[Wheel], into: Path, root: Path | None = N
     shutil.copytree(PACKAGE, into, ignore=shutil.ignore_patterns(*_LEFT_OUT), symlinks=False)
     shutil.copyfile(REPOSITORY / "LICENSE", into / "LICENSE")
     names = sorted(wheel.file for wheel in wheels)
-    (into / "blender_manifest.toml").write_text(manifest_for(target, names), encoding="utf-8", newline="\n")
+    (into / "blender_manifest.toml").write_text(manifest_for(target, names, blender), encoding="utf-8", newline="\n")
     (into / "wheels").mkdir()
     for name in names:
         _link(source / name, into / "wheels" / name)
@@ -48,9 +49,9 @@ def stage(target: Target, wheels: list[Wheel], into: Path, root: Path | None = N
         os.utime(file, (_TIME, _TIME))
 
 
-def manifest_for(target: Target, wheel_files: list[str]) -> str:
+def manifest_for(target: Target, wheel_files: list[str], blender: str = "") -> str:
     """The repository's manifest with the versions of Blender, platform and wheels of one zip."""
-    first, after = target.blender_versions
+    first, after = (blender, _next_patch(blender)) if blender else target.blender_versions
     lines = [f'blender_version_min = "{first}"', f'platforms = ["{target.platform}"]']
     if after:
         lines.insert(1, f'blender_version_max = "{after}"')
@@ -66,11 +67,18 @@ def manifest_for(target: Target, wheel_files: list[str]) -> str:
     return text
 
 
-def zip_name(target: Target, without: str = "") -> str:
-    """anymocap-0.1.0-linux_x64-py311.zip, or …-without_torch.zip"""
+def zip_name(target: Target, without: str = "", blender: str = "") -> str:
+    """anymocap-0.1.0-linux_x64-py311.zip, or …-blender_4.3.2-without_torch.zip"""
     manifest = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
-    end = f"-without_{without}" if without else ""
+    end = (f"-blender_{blender}" if blender else "") + (f"-without_{without}" if without else "")
     return f"{manifest['id']}-{manifest['version']}-{target.zip_suffix}{end}.zip"
+
+
+def _next_patch(version: str) -> str:
+    numbers = version.split(".")
+    if len(numbers) != 3 or not all(number.isdigit() for number in numbers):
+        raise PackagingError(f"{version!r} is not a version of Blender: write it as 4.3.2.")
+    return ".".join([*numbers[:2], str(int(numbers[2]) + 1)])
 
 
 def _demand(target: Target, found: list[tuple[Wheel, str]]) -> None:
