@@ -49,7 +49,10 @@ def _interrupt_cancels(run: StageRun) -> Iterator[None]:
         signal.signal(signal.SIGINT, former)
         run.cancel()
 
+    # None: Blender's own handler, which Python can't put back and which only sets a flag that nothing here looks at.
     former = signal.getsignal(signal.SIGINT)
+    if former is None:
+        former = signal.default_int_handler
     signal.signal(signal.SIGINT, note)
     try:
         yield

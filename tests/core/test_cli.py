@@ -108,6 +108,16 @@ def test_status_and_run_follow_the_stages(project, monkeypatch, capsys):
     assert (states()["copy"], states()["perclip"], states()["count"]) == ("stale", "stale", "missing")
 
 
+def test_a_host_with_an_interrupt_handler_of_its_own_is_no_failure(project, monkeypatch, capsys):
+    """Blender's handler is not Python's: Python sees None, which it would not put back."""
+    former = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(signal, "getsignal", lambda number: None)
+    assert main(["copy", "--project", str(project)], TINY) == 0
+    monkeypatch.undo()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, former)
+
+
 def test_control_c_stops_cleanly_and_leaves_no_process(project):
     code = (
         f"import sys; sys.path[:0] = {[entry for entry in sys.path if entry]!r}; from tiny_stages import TINY;"
