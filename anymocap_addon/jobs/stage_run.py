@@ -82,13 +82,18 @@ class StageRun:
         self.item = stage.item(self.settings)
         self.result: StageResult | None = None
         self.job: JobFolder | None = None
-        self._pool, self._force, self._here, self._role = pool, force, here, role
+        self._pool, self._force, self.here, self._role = pool, force, here, role
         self._cancelled = False
         self._key = (paths.root, paths.name, stage.name, self.item)
         self._events = self._run()
 
     def __iter__(self) -> Iterator[Event | None]:
         return self._events
+
+    @property
+    def interactive(self) -> bool:
+        """Whether it runs at once, beside what is at work."""
+        return self._role == "interactive"
 
     def cancel(self) -> None:
         """Ask it to stop; go on iterating until CancelledError comes."""
@@ -216,7 +221,7 @@ class StageRun:
         return event
 
     def _step(self, number: int, step: Step, record: StageRecord) -> Iterator[Event | None]:
-        if step.where == "here" and self._here:
+        if step.where == "here" and self.here:
             yield from self._step_here(step, record)
             return
         job = self.job

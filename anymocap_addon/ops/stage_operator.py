@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..blender.compat import relative_path_options
-from ..core.errors import AnyMoCapError
+from ..core.errors import AnyMoCapError, BadInputError
 from ..core.project import CreaturePaths
 from ..jobs.registry import REGISTRY
-from ..jobs.setting import Setting
 from ..jobs.stage import Registry, Stage, load_function
 from ..jobs.stage_run import StageRun
 from .running import HOST
-from .scene_settings import creature_paths, has_creature
+from .scene_settings import creature_paths, has_creature, item_of, scene_paths, wanted_settings
+from .setting_property import set_values, setting_property
 
 if TYPE_CHECKING:
     from bpy.types import Context
 
 _PACKAGE = __package__.rpartition(".")[0]
-_EMPTY_CHOICE = "AUTO"  # an enum of Blender has no empty identifier
 _LOOK_EVERY_S = 0.03
 
 
@@ -33,18 +31,16 @@ class StageOperator:
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if has_creature(context):
-            return True
-        cls.poll_message_set("Choose project folder and creature first")  # type: ignore[attr-defined]
-        return False
+        reason = why_not(context, cls.stage)
+        if reason:
+            cls.poll_message_set(reason)  # type: ignore[attr-defined]
+        return not reason
 
     def invoke(self, context: Context, event: Any) -> set[str]:
-        if self._changes_this_scene():
-            return self.execute(context)
-        return self._guarded(lambda: HOST.start(self._new_run(context)))
+        return self._guarded(lambda: self._start(context))
 
     def execute(self, context: Context) -> set[str]:
-        return self._guarded(lambda: self._run_to_end(context))
+        return self._guarded(lambda: self._run_to_end(self._new_run(context)))
 
     def _guarded(self, action: Any) -> set[str]:
         try:
@@ -54,37 +50,57 @@ class StageOperator:
             return {"CANCELLED"}
         return {"FINISHED"}
 
+    def _start(self, context: Context) -> None:
+        run = self._new_run(context)
+        if run.here:
+            self._run_to_end(run)
+            return
+        word = "waits for its turn" if HOST.waits(HOST.start(run)) else "started"
+        self.report({"INFO"}, f"{self.stage.label} {word}")  # type: ignore[attr-defined]
+
     def _new_run(self, context: Context) -> StageRun:
-        here = self._changes_this_scene()
-        # What the scene holds is not known to the stage's record: a scene is always changed when asked.
         paths = creature_paths(context)
-        return StageRun(paths, self.stage, self._gathered(paths), pool=HOST.pool, here=here, force=here)
+        settings = self._settings(context, paths)
+        # What the scene holds is not known to the stage's record: a scene is always changed when asked.
+        here = changes_this_scene(self.stage, settings)
+        return StageRun(paths, self.stage, settings, pool=HOST.pool, here=here, force=here)
 
-    def _gathered(self, paths: CreaturePaths) -> dict[str, Any]:
-        """The settings, with what only the open scene knows."""
-        given = self._given()
-        if not self.stage.gather:
-            return given
-        return load_function(self.stage.gather, _PACKAGE)(paths, given) or {}
+    def _settings(self, context: Context, paths: CreaturePaths) -> dict[str, Any]:
+        """The Scene's settings, over them what was given to the operator, and what only the open scene knows."""
+        given = set_values(self.properties, self.stage.settings)
+        item = item_of(context, self.stage, given.get(self.stage.per))
+        if item == "":
+            raise BadInputError(f"No {self.stage.per} is chosen.", key=self.stage.per, hint="Choose or add one.")
+        wanted = {**wanted_settings(context, self.stage, item), **given}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        if self.stage.gather:
+            wanted = load_function(self.stage.gather, _PACKAGE)(paths, wanted) or {}
+        return wanted
 
-    def _changes_this_scene(self) -> bool:
-        return runs_here(self.stage) and bool(getattr(self, "armature", ""))
-
-    def _run_to_end(self, context: Context) -> None:
-        for event in self._new_run(context):
+    def _run_to_end(self, run: StageRun) -> None:
+        for event in run:
             if event is None:
                 time.sleep(_LOOK_EVERY_S)
+        HOST.touch()
 
-    def _given(self) -> dict[str, Any]:
-        """The settings that were set; the others take their defaults."""
-        given = {}
-        for setting in self.stage.settings:
-            if self.properties.is_property_set(setting.name):
-                value = getattr(self, setting.name)
-                if setting.kind == "path":
-                    value = bpy.path.abspath(value)
-                given[setting.name] = "" if setting.choices and value == _EMPTY_CHOICE else value
-        return given
+
+def why_not(context: Context, stage: Stage) -> str:
+    """Why the stage cannot be started now, for the artist; empty when it can."""
+    if not has_creature(context):
+        return "Choose project folder and creature first"
+    if bpy.app.background:
+        return ""  # the rest is about what the panel shows; here the operator may be given other settings
+    item = item_of(context, stage)
+    if item == "":
+        return f"Choose a {stage.per} first"
+    paths = scene_paths(context.scene)
+    running = HOST.of(paths, stage.name, item) if paths is not None else None
+    return f"{stage.label} is at work" if running is not None and running.at_work else ""
+
+
+def changes_this_scene(stage: Stage, settings: dict[str, Any]) -> bool:
+    """Whether a run with these settings changes the open scene's own data."""
+    return runs_here(stage) and bool(settings.get("armature"))
 
 
 def runs_here(stage: Stage) -> bool:
@@ -101,7 +117,7 @@ def _make_operator(stage: Stage) -> type:
     options = {"REGISTER", "UNDO"} if runs_here(stage) else {"REGISTER"}
     members = {
         "__doc__": f"{stage.help[:1].upper()}{stage.help[1:]}",
-        "__annotations__": {setting.name: _property(setting) for setting in stage.settings},
+        "__annotations__": {setting.name: setting_property(setting) for setting in stage.settings},
         "__module__": __name__,
         "bl_idname": f"anymocap.{stage.name}",
         "bl_label": stage.label,
@@ -109,27 +125,6 @@ def _make_operator(stage: Stage) -> type:
         "stage": stage,
     }
     return type(f"ANYMOCAP_OT_{stage.name}", (StageOperator, bpy.types.Operator), members)
-
-
-def _property(setting: Setting) -> Any:
-    words: dict[str, Any] = {"name": setting.name.replace("_", " ").capitalize(), "description": setting.describe()}
-    if setting.choices:
-        items = [
-            (choice or _EMPTY_CHOICE, (choice or "from the creature").capitalize(), "") for choice in setting.choices
-        ]
-        return bpy.props.EnumProperty(items=items, default=setting.default or items[0][0], **words)
-    if setting.kind == "flag":
-        return bpy.props.BoolProperty(default=setting.default, **words)
-    if setting.kind in ("integer", "number"):
-        if setting.minimum is not None:
-            words["min"] = setting.minimum if setting.kind == "number" else int(setting.minimum)
-        if setting.maximum is not None:
-            words["max"] = setting.maximum if setting.kind == "number" else int(setting.maximum)
-        make = bpy.props.FloatProperty if setting.kind == "number" else bpy.props.IntProperty
-        return make(default=setting.default or 0, **words)
-    if setting.kind == "path":
-        words.update(subtype="FILE_PATH", options=relative_path_options())
-    return bpy.props.StringProperty(default=setting.default or "", **words)
 
 
 CLASSES: tuple[type, ...] = make_operators(REGISTRY)

@@ -42,7 +42,7 @@ def scene_creature(enabled, tmp_path: Path) -> Path:
 
 
 def test_every_stage_has_an_operator_with_its_settings(enabled):
-    assert sorted(dir(bpy.ops.anymocap)) == sorted(REGISTRY.names())
+    assert set(REGISTRY.names()) <= set(dir(bpy.ops.anymocap))
     for stage in REGISTRY:
         properties = getattr(bpy.ops.anymocap, stage.name).get_rna_type().properties
         assert {setting.name for setting in stage.settings} == set(properties.keys()) - {"rna_type"}
@@ -73,7 +73,7 @@ def test_only_apply_makes_an_undo_step(enabled):
 def test_operators_report_bad_input_in_one_sentence(scene_creature):
     with pytest.raises(RuntimeError, match=r"model\.glb: prep needs this file, which does not exist\."):
         bpy.ops.anymocap.prep()
-    with pytest.raises(RuntimeError, match="clip: must be given"):
+    with pytest.raises(RuntimeError, match="No clip is chosen"):
         bpy.ops.anymocap.fit()
     bpy.context.scene.anymocap.project = "//mocap"
     with pytest.raises(RuntimeError, match="not saved"):
@@ -123,26 +123,30 @@ def test_an_enabled_add_on_has_loaded_nothing_heavy():
 
 def test_the_timer_steps_a_stage_without_blocking_and_disabling_ends_it(scene_creature):
     """Timers do not fire in a Blender without a window, so the test calls what the timer calls."""
-    running = sys.modules["anymocap_addon.ops.running"].HOST
+    host = sys.modules["anymocap_addon.ops.running"].HOST
     paths = Project(scene_creature).creature("c")
-    quick = running.start(StageRun(paths, TINY["slow"], {"seconds": 0.5}, pool=running.pool, registry=TINY))
-    assert bpy.app.timers.is_registered(running.timer)
-    longest, wait = 0.0, 0.0
-    while wait is not None:
+    quick = host.start(StageRun(paths, TINY["slow"], {"seconds": 0.5}, pool=host.pool, registry=TINY))
+    assert bpy.app.timers.is_registered(host.timer)
+    longest = tick_until(host, lambda: not quick.at_work)
+    assert quick.word == "done" and quick.error is None and quick.fraction == 1.0
+    assert longest < 0.5, "a tick froze the window"
+    bad = host.start(StageRun(paths, TINY["misbehave"], {"how": "bad_input"}, pool=host.pool, registry=TINY))
+    tick_until(host, lambda: not bad.at_work)
+    assert "The thing is bent." in str(bad.error)
+    endless = host.start(StageRun(paths, TINY["slow"], {"seconds": 600.0}, pool=host.pool, registry=TINY))
+    tick_until(host, lambda: endless.total > 0)
+    pid = endless.run.job.read()["processes"][0]["pid"]
+    host.close()
+    assert not process_alive(pid) and not bpy.app.timers.is_registered(host.timer)
+
+
+def tick_until(host, reached, patience_s: float = 30.0) -> float:
+    """Call what Blender's timer calls; returns the longest call in seconds."""
+    longest, end = 0.0, time.monotonic() + patience_s
+    while not reached():
+        assert time.monotonic() < end, "it never came"
         began = time.monotonic()
-        wait = running.timer()
+        host.timer()
         longest = max(longest, time.monotonic() - began)
         time.sleep(0.02)
-    assert quick.ended and quick.error is None and quick.progress is not None
-    assert longest < 0.5, "a tick froze the window"
-    bad = running.start(StageRun(paths, TINY["misbehave"], {"how": "bad_input"}, pool=running.pool, registry=TINY))
-    while running.timer() is not None:
-        time.sleep(0.02)
-    assert "The thing is bent." in str(bad.error)
-    endless = running.start(StageRun(paths, TINY["slow"], {"seconds": 600.0}, pool=running.pool, registry=TINY))
-    while endless.progress is None:
-        running.timer()
-        time.sleep(0.02)
-    pid = endless.run.job.read()["processes"][0]["pid"]
-    running.close()
-    assert not process_alive(pid) and not bpy.app.timers.is_registered(running.timer)
+    return longest
