@@ -7,7 +7,7 @@ from typing import Any
 
 from ..jobs.batch_file import Batch
 from ..jobs.batch_result import BatchRow
-from .progress import clock
+from ..jobs.duration_words import clock
 
 _HEAD = ("creature", "clip", "state", "median px", "fit %", "slide mm", "reproj px", "time", "")
 

@@ -7,17 +7,11 @@ import sys
 import time
 from typing import Any, TextIO
 
+from ..jobs.duration_words import clock
+
 _BAR = 24
 _TERMINAL_EVERY_S = 0.1
 _LOG_EVERY_S = 20.0
-
-
-def clock(seconds: float) -> str:
-    """Seconds as m:ss, or h:mm:ss."""
-    whole = round(seconds)
-    minutes, second = divmod(whole, 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minutes}:{second:02d}"
 
 
 class ProgressLine:

@@ -7,10 +7,10 @@ from typing import Any
 from ..core.errors import BadInputError
 from ..core.nearest import nearest_hint
 from ..core.project import CreaturePaths, Project
+from ..jobs.duration_words import clock
 from ..jobs.job_folder import all_jobs
 from ..jobs.stage import Registry
 from ..jobs.state import all_states
-from .progress import clock
 from .run_all import known_clips
 
 

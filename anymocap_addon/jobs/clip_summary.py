@@ -21,7 +21,7 @@ class ClipSummary:
         has_motion: it was read and fitted.
         figures: what is known of it, each with its unit, the most telling first.
         warnings: what reading and fit had to say.
-        report: its report's picture; None before there is one.
+        report: its report's picture; None before there is one. report_made: when that was.
     """
 
     name: str
@@ -31,6 +31,7 @@ class ClipSummary:
     figures: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     report: Path | None = None
+    report_made: str = ""
 
 
 def summarise_clip(paths: CreaturePaths, clip: str) -> ClipSummary:
@@ -50,6 +51,7 @@ def summarise_clip(paths: CreaturePaths, clip: str) -> ClipSummary:
         figures=_figures(done),
         warnings=_warnings(done),
         report=files.report_png if files.report_png.exists() else None,
+        report_made=done["report"].started if "report" in done else "",
     )
 
 

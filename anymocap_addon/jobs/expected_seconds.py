@@ -61,14 +61,3 @@ def _typical(stage: str, settings: dict[str, Any], cores: int) -> float | None:
             seconds *= float(steps) / _TRAIN_STEPS.get(preset, _TRAIN_STEPS["default"])
         return seconds * max(share, 0.25)  # beyond eight cores a training gains little
     return _TYPICAL_S.get(stage)
-
-
-def about(seconds: float) -> str:
-    """A duration as one says it: "a few seconds", "about 40 s", "about 6 min", "about 2 h"."""
-    if seconds < 8:
-        return "a few seconds"
-    if seconds < 100:
-        return f"about {max(10, round(seconds / 10) * 10)} s"
-    if seconds < 5400:
-        return f"about {round(seconds / 60)} min"
-    return f"about {seconds / 3600:.1f} h"

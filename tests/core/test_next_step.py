@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from anymocap_addon.core.stage_record import StageRecord
-from anymocap_addon.jobs.expected_seconds import about, expected_seconds
+from anymocap_addon.jobs.duration_words import about
+from anymocap_addon.jobs.expected_seconds import expected_seconds
 from anymocap_addon.jobs.next_step import CLIP_STEPS, CREATURE_STEPS, Situation, next_step
 from anymocap_addon.jobs.registry import REGISTRY
 from anymocap_addon.jobs.stage_figure import stage_figure
