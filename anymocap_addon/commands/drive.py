@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from ..core.errors import AnyMoCapError
+from ..core.errors import AnyMoCapError, CancelledError
 from ..jobs.stage_run import StageResult, StageRun
 from .progress import ProgressLine
 
@@ -31,8 +31,8 @@ def drive(run: StageRun, title: str) -> StageResult:
                     time.sleep(_LOOK_EVERY_S)
                 else:
                     line.event(event)
-    except AnyMoCapError:
-        line.finish("failed")
+    except AnyMoCapError as error:
+        line.finish("stopped" if isinstance(error, CancelledError) else "failed")
         raise
     finally:
         run.close()
