@@ -3,10 +3,16 @@
 With a setting `armature` the motion goes onto that armature of the open scene, wherever the artist has put it: keys are
 relative to the armature object, whose own transform, scale and parents are left alone. Without one (in a background
 process only) rigged.blend is opened and applied.blend saved.
+
+The keys replace those of the motion's own Action, or go onto a new one, or onto one that an NLA strip plays; for the
+whole rig, or for the selected bones alone. An Action that somebody made or edited is kept unless the settings say
+otherwise. What fails leaves the armature and its Actions as they were.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.atomic import replacing
-from ..core.errors import AnyMoCapError, BadInputError
+from ..core.errors import BadInputError
 from ..core.formats import write_json_file
 from ..core.motion import Motion, load_motion
 from ..core.project import ClipPaths
 from ..core.rig import RigInfo
 from ..core.stage_context import StageContext
 from .action_playback import scene_fps
-from .action_slots import assign_action
-from .armature_space import prep_similarity, read_joints
-from .compat import save_blend
+from .action_strip import place_strip
+from .armature_space import Similarity, prep_similarity
+from .compat import save_blend, selected_bones
 from .export_glb import export_glb
-from .isolated import isolated_scene
-from .keyframes import key_frames, own_action, write_keys
-from .pose import local_basis
+from .keyframes import key_frames, write_keys
+from .measured import bone_error_mm, bones_disturbed, disturbed, measured_joints
+from .own_actions import Bones, TakenAction, give_back, own_name, settle, stamp, take_action
+from .played_action import PlayedAction, play_alone
+from .pose import LocalBasis, local_basis
 from .scene import open_rigged
 
 Array = NDArray[np.float64]
@@ -37,14 +45,31 @@ TOLERANCE_MM = 1.0  # more, and something other than the keys moves the bones
 
 
 @dataclass(frozen=True)
+class ApplyOptions:
+    """How the keys go onto the armature.
+
+    Attributes:
+        mode: "replace" the motion's own Action, a "new" one, or an NLA "strip" that plays its own Action.
+        bones: only these bones get keys; None = the whole rig.
+        overwrite: an own Action that was edited since is overwritten too.
+        motion: "creature/clip", the mark on the Action.
+    """
+
+    mode: str = "replace"
+    bones: Bones = None
+    overwrite: bool = False
+    motion: str = ""
+
+
+@dataclass(frozen=True)
 class Applied:
-    """What was keyed: the Action, the scene frames (T,) of its keys, joints (T, J, 3) m, and whether an Action of the
-    wanted name was somebody's own and kept.
+    """What was keyed: the Action, the scene frames (T,) of its keys, joints (T, J, 3) m (None for some bones only), and
+    whether an Action of the wanted name was somebody's own and kept.
     """
 
     action: bpy.types.Action
     frames: Array
-    joints: Array
+    joints: Array | None
     max_error_mm: float
     kept: bool
 
@@ -53,7 +78,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     """The apply stage: see the module.
 
     Raises:
-        BadInputError: no such armature, a motion of another rig, an armature that cannot be keyed.
+        BadInputError: no such armature, a motion of another rig, an armature that cannot be keyed, no bone selected.
         AnyMoCapError: the bones do not follow the keys; says what moves them. The armature is then as it was.
     """
     clip = ctx.paths.clip(ctx.settings["clip"])
@@ -62,27 +87,76 @@ def run(ctx: StageContext) -> dict[str, Any]:
     ctx.progress(0, 3, "keys")
     live = bool(ctx.settings["armature"])
     armature = live_armature(ctx.settings["armature"]) if live else _rigged_armature(ctx, motion)
-    name = ctx.settings["action_name"] or f"{motion.creature}_{motion.move}"
-    applied = apply_motion(armature, rig, motion, name, float(ctx.settings["start_frame"]))
-    ctx.progress(1, 3, "joints and GLB")
-    _write_joints(clip, motion, rig, applied)
-    export_glb(clip.animation_glb, armature)
+    options = _options(ctx, armature, rig, motion_mark(motion, clip))
+    name = ctx.settings["action_name"] or action_name(armature, motion, clip)
+    with applying(armature, rig, motion, name, float(ctx.settings["start_frame"]), options) as applied:
+        ctx.progress(1, 3, "joints and GLB")
+        if applied.joints is not None:
+            _write_joints(clip, motion, rig, applied, applied.joints)
+            export_glb(clip.animation_glb, armature)
     ctx.progress(2, 3, "saving")
     if not live:
         _frame_range(applied.frames)
         with replacing(clip.applied_blend) as temporary:
             save_blend(temporary)
     ctx.metric("max_error_mm", applied.max_error_mm)
+    _tell(ctx, armature, applied, options)
     ctx.progress(3, 3)
+    return _result(clip, applied, live)
+
+
+def action_name(armature: bpy.types.Object, motion: Motion, clip: ClipPaths) -> str:
+    """Name of the Action to key where none is wanted: the armature's present one when it was keyed from this clip (the
+    artist may have renamed it), else creature and move.
+    """
+    return own_name(armature, motion_mark(motion, clip)) or f"{motion.creature}_{motion.move}"
+
+
+def motion_mark(motion: Motion, clip: ClipPaths) -> str:
+    """How an Action says what it was keyed from."""
+    return f"{motion.creature}/{clip.name}"
+
+
+def _options(ctx: StageContext, armature: bpy.types.Object, rig: RigInfo, mark: str) -> ApplyOptions:
+    bones = chosen_bones(armature, rig) if ctx.settings["bones"] == "selected" else None
+    return ApplyOptions(ctx.settings["mode"], bones, ctx.settings["overwrite"], mark)
+
+
+def chosen_bones(armature: bpy.types.Object, rig: RigInfo) -> frozenset[str]:
+    """The selected bones of the armature that the rig captures.
+
+    Raises:
+        BadInputError: none of them is selected.
+    """
+    bones = frozenset(selected_bones(armature)) & frozenset(rig.bones)
+    if not bones:
+        raise BadInputError(
+            f"No captured bone of armature {armature.name!r} is selected.",
+            key="bones",
+            hint="Select bones in Pose Mode, or apply to all.",
+        )
+    return bones
+
+
+def _tell(ctx: StageContext, armature: bpy.types.Object, applied: Applied, options: ApplyOptions) -> None:
+    if applied.kept:
+        ctx.log(f"An Action of that name was edited since, or is not AnyMoCap's; kept. New: {applied.action.name!r}.")
+    playing = armature.animation_data.action
+    if options.mode == "strip" and playing is not None:
+        ctx.log(f"Action {playing.name!r} plays over the strip: push it down or unlink it to see the strip.")
+
+
+def _result(clip: ClipPaths, applied: Applied, live: bool) -> dict[str, Any]:
+    whole = applied.joints is not None
     return {
         "action": applied.action.name,
-        "frames": motion.T,
+        "frames": len(applied.frames),
         "first_frame": float(applied.frames[0]),
         "last_frame": float(applied.frames[-1]),
         "max_error_mm": applied.max_error_mm,
         "kept_edited_action": applied.kept,
-        "joints": str(clip.joints),
-        "animation_glb": str(clip.animation_glb),
+        "joints": str(clip.joints) if whole else "",
+        "animation_glb": str(clip.animation_glb) if whole else "",
         "applied_blend": "" if live else str(clip.applied_blend),
     }
 
@@ -114,6 +188,7 @@ def live_armature(name: str) -> bpy.types.Object:
     known = ", ".join(sorted(o.name for o in bpy.data.objects if o.type == "ARMATURE")) or "none"
     if armature is None or armature.type != "ARMATURE":
         raise BadInputError(f"There is no armature {name!r}.", key="armature", hint=f"Armatures here: {known}.")
+    bpy.context.view_layer.update()  # what was linked since the last one is not listed yet
     if armature.name not in bpy.context.view_layer.objects:
         raise BadInputError(
             f"Armature {name!r} is not in the view layer.",
@@ -134,53 +209,72 @@ def live_armature(name: str) -> bpy.types.Object:
 
 
 def apply_motion(
-    armature: bpy.types.Object, rig: RigInfo, motion: Motion, name: str, start_frame: float = 1.0
+    armature: bpy.types.Object,
+    rig: RigInfo,
+    motion: Motion,
+    name: str,
+    start_frame: float = 1.0,
+    options: ApplyOptions | None = None,
 ) -> Applied:
-    """Key `motion` on the armature as Action `name` and measure the joints that Blender makes of it.
+    """As `applying`, for a caller that has nothing to do meanwhile."""
+    with applying(armature, rig, motion, name, start_frame, options or ApplyOptions()) as applied:
+        return applied
 
-    Motion frame t is keyed at start_frame + t * scene fps / motion fps.
+
+@contextmanager
+def applying(
+    armature: bpy.types.Object, rig: RigInfo, motion: Motion, name: str, start_frame: float, options: ApplyOptions
+) -> Iterator[Applied]:
+    """Key `motion` on the armature as Action `name`, and measure the joints that Blender makes of it.
+
+    Motion frame t is keyed at start_frame + t * scene fps / motion fps. Inside the block the Action is the armature's;
+    after it, it is so or an NLA strip plays it. An error inside leaves Actions and armature as they were.
 
     Raises:
         BadInputError: the armature is not the rig's.
-        AnyMoCapError: a joint is more than TOLERANCE_MM off motion.json; a new Action is removed again.
+        AnyMoCapError: a joint is more than TOLERANCE_MM off motion.json.
     """
     basis = local_basis(rig, armature, motion.trans, motion.root_R, motion.euler)
     frames = key_frames(motion.T, motion.fps, scene_fps(bpy.context.scene), start_frame)
-    data = armature.animation_data or armature.animation_data_create()
-    before = (data.action, getattr(data, "action_slot", None), armature.data.pose_position)
-    mixing = (data.action_blend_type, data.action_influence)
-    known = {action.name for action in bpy.data.actions}
-    action, kept = own_action(armature, name)
-    armature.data.pose_position = "POSE"
-    write_keys(armature, action, basis, frames)
-    data.action_blend_type, data.action_influence = "REPLACE", 1.0
-    joints = measured_joints(armature, rig, frames)
+    before = PlayedAction.of(armature)
+    taken = take_action(armature, name, options.bones, always_new=options.mode == "new", overwrite=options.overwrite)
+    try:
+        write_keys(armature, taken.action, basis, frames, options.bones)
+        play_alone(armature)
+        joints, error_mm = _held(armature, rig, motion, basis, frames, options.bones)
+        stamp(taken.action, armature, options.motion, options.bones)
+        yield Applied(taken.action, frames, joints, error_mm, taken.kept)
+    except BaseException:
+        _undone(armature, taken, before)
+        raise
+    settle(taken)
+    if options.mode == "strip":
+        place_strip(armature, taken.action)
+        before.restore(armature, None if before.action == taken.action else before.action)
+    bpy.context.view_layer.update()
+
+
+def _held(
+    armature: bpy.types.Object, rig: RigInfo, motion: Motion, basis: LocalBasis, frames: Array, bones: Bones
+) -> tuple[Array | None, float]:
+    """Hold what Blender makes of the keys to the motion: joints (T, J, 3) (None for some bones) and the error in mm."""
+    similarity: Similarity = prep_similarity(rig, armature)
+    if bones is not None:
+        error_mm = bone_error_mm(armature, basis, similarity, frames, bones)
+        if error_mm > TOLERANCE_MM:
+            raise bones_disturbed(armature, error_mm)
+        return None, error_mm
+    joints = measured_joints(armature, rig, similarity, frames)
     error_mm = float(np.linalg.norm(joints - motion.joints, axis=-1).max() * 1000)
     if error_mm > TOLERANCE_MM:
-        reason = _disturbed(armature, rig, joints, motion)
-        assign_action(armature, before[0])
-        if before[0] is not None and before[1] is not None:
-            data.action_slot = before[1]
-        armature.data.pose_position = before[2]
-        data.action_blend_type, data.action_influence = mixing
-        if action.name not in known:
-            bpy.data.actions.remove(action)
-        raise reason
-    bpy.context.view_layer.update()
-    return Applied(action, frames, joints, error_mm, kept)
+        raise disturbed(armature, rig, joints, motion)
+    return joints, error_mm
 
 
-def measured_joints(armature: bpy.types.Object, rig: RigInfo, frames: Array) -> Array:
-    """(T, J, 3) keypoints in prep-space metres at scene frames (T,), from Blender's evaluated pose."""
-    similarity = prep_similarity(rig, armature)
-    joints = np.empty((len(frames), rig.J, 3))
-    with isolated_scene([armature]) as scene:
-        layer = scene.view_layers[0]
-        for t, frame in enumerate(frames):
-            whole = int(np.floor(frame))
-            scene.frame_set(whole, subframe=float(min(frame - whole, 0.99999)))
-            joints[t] = read_joints(armature.evaluated_get(layer.depsgraph), rig, similarity)
-    return joints
+def _undone(armature: bpy.types.Object, taken: TakenAction, before: PlayedAction) -> None:
+    played_taken = before.action == taken.action
+    replaced = give_back(taken)
+    before.restore(armature, replaced if played_taken else before.action)
 
 
 def _rigged_armature(ctx: StageContext, motion: Motion) -> bpy.types.Object:
@@ -201,7 +295,7 @@ def _frame_range(frames: Array) -> None:
     scene.frame_set(scene.frame_start)
 
 
-def _write_joints(clip: ClipPaths, motion: Motion, rig: RigInfo, applied: Applied) -> None:
+def _write_joints(clip: ClipPaths, motion: Motion, rig: RigInfo, applied: Applied, joints: Array) -> None:
     write_json_file(
         clip.joints,
         "joints",
@@ -210,31 +304,7 @@ def _write_joints(clip: ClipPaths, motion: Motion, rig: RigInfo, applied: Applie
             "move": motion.move,
             "fps": motion.fps,
             "names": list(rig.keypoints),
-            "joints": np.round(applied.joints, 7).tolist(),
+            "joints": np.round(joints, 7).tolist(),
             "max_error_mm": applied.max_error_mm,
         },
-    )
-
-
-def _disturbed(armature: bpy.types.Object, rig: RigInfo, joints: Array, motion: Motion) -> AnyMoCapError:
-    """Why the bones don't follow their keys, as well as it can be told."""
-    off_mm = np.linalg.norm(joints - motion.joints, axis=-1).max(0) * 1000
-    worst = int(off_mm.argmax())
-    bones = [armature.pose.bones[name] for name in rig.bones]
-    active = [(bone.name, c.type.replace("_", " ").title()) for bone in bones for c in bone.constraints if not c.mute]
-    constrained = [f"{bone} ({kind})" for bone, kind in active]
-    drivers = [d.data_path for d in armature.animation_data.drivers if not d.mute]
-    if constrained:
-        cause, hint = f"Constraints move its bones: {', '.join(constrained[:6])}.", "Mute them, then apply again."
-    elif drivers:
-        cause, hint = f"Drivers move its bones: {', '.join(drivers[:4])}.", "Mute them, then apply again."
-    else:
-        cause, hint = (
-            "Something besides the keys moves its bones.",
-            "Check NLA tracks, parents of bones and their scale.",
-        )
-    return AnyMoCapError(
-        f"Armature {armature.name!r} does not follow its keys: joint {rig.keypoints[worst]!r} is "
-        f"{off_mm[worst]:.1f} mm off. {cause}",
-        hint=hint,
     )

@@ -1,4 +1,4 @@
-"""Keys of a motion written in bulk on a new Action: each bone in the rotation mode that it has.
+"""Keys of a motion written in bulk on an Action: each bone in the rotation mode that it has.
 
 Keys sit at start_frame + t * scene_fps / fps, so a motion lasts as long in the scene as in its clip whatever
 the two rates are; where they differ keys fall between frames. Keys on every frame are LINEAR; keys between
@@ -7,7 +7,6 @@ constraints are left alone."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 
 import bpy
@@ -21,8 +20,6 @@ from .action_slots import action_fcurves, assign_action, writable_curves
 from .pose import LocalBasis
 
 Array = NDArray[np.float64]
-
-HASH_PROPERTY = "anymocap_keys"
 
 _CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 _REST = {
@@ -41,35 +38,24 @@ def key_frames(count: int, fps: float, scene_fps: float, start_frame: float) -> 
     return ClipClock(start_frame, scene_fps, fps, count).key_frames()
 
 
-def own_action(armature: bpy.types.Object, name: str) -> tuple[bpy.types.Action, bool]:
-    """An empty Action called `name` for a motion: our own of that name when its keys are as we wrote them, else a new
-    one.
-
-    An Action that somebody made or edited keeps its keys; Blender then numbers the new one.
-
-    Returns:
-        the Action, and whether an Action of that name was kept.
-    """
-    old = bpy.data.actions.get(name)
-    if old is not None and old.library is None and old.get(HASH_PROPERTY) == keys_hash(old, armature):
-        curves = writable_curves(old, armature)
-        for curve in list(curves.fcurves):
-            curves.fcurves.remove(curve)
-        return old, False
-    action = bpy.data.actions.new(name)
-    action.use_fake_user = True
-    return action, old is not None
-
-
-def write_keys(armature: bpy.types.Object, action: bpy.types.Action, basis: LocalBasis, frames: Array) -> None:
-    """Write `basis` at `frames` (T,) on `action`, make it the armature's and store the hash of its keys on it.
+def write_keys(
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    basis: LocalBasis,
+    frames: Array,
+    bones: frozenset[str] | None = None,
+) -> None:
+    """Write `basis` at `frames` (T,) on `action`, which has no keys of these bones, and make it the armature's.
 
     Channels that the motion needs at rest (control bones above the root, locations and scales below it) get one key at
     rest where something moved them, so that the Action means the same whatever was left there.
+
+    Args:
+        bones: only these get keys; None = all.
     """
     assign_action(armature, action)
     curves = writable_curves(action, armature)
-    for bone, channel, values in list(_all_channels(armature, basis)):
+    for bone, channel, values in list(_all_channels(armature, basis, bones)):
         path = armature.pose.bones[bone].path_from_id(channel)
         group = curves.groups.get(bone) or curves.groups.new(bone)
         for index, column in enumerate(values.T):
@@ -77,18 +63,6 @@ def write_keys(armature: bpy.types.Object, action: bpy.types.Action, basis: Loca
             curve.group = group
             _fill(curve, frames[: len(column)], column)
     assign_action(armature, action)  # the slot exists only now
-    action[HASH_PROPERTY] = keys_hash(action, armature)
-
-
-def keys_hash(action: bpy.types.Action, armature: bpy.types.Object) -> str:
-    """sha256 over data paths, indices and key coordinates (float32) of the F-curves that drive the armature."""
-    digest = hashlib.sha256()
-    for curve in sorted(action_fcurves(action, armature), key=lambda c: (c.data_path, c.array_index)):
-        points = np.empty(2 * len(curve.keyframe_points), np.float32)
-        curve.keyframe_points.foreach_get("co", points)
-        digest.update(f"{curve.data_path}[{curve.array_index}]".encode())
-        digest.update(points.tobytes())
-    return digest.hexdigest()
 
 
 def rotation_values(quaternions: Array, mode: str) -> Array:
@@ -124,14 +98,19 @@ def _axis_angle(quaternions: Array) -> Array:
     return out
 
 
-def _all_channels(armature: bpy.types.Object, basis: LocalBasis) -> Iterator[tuple[str, str, Array]]:
+def _all_channels(
+    armature: bpy.types.Object, basis: LocalBasis, bones: frozenset[str] | None
+) -> Iterator[tuple[str, str, Array]]:
     """(bone, channel, (T, components)) of everything that gets keys."""
     elsewhere = _paths_of_other_actions(armature)
     for name in basis.carriers:
         bone = armature.pose.bones[name]
         channel = _CHANNELS.get(bone.rotation_mode, "rotation_euler")
-        yield from _rest_keys(bone, (channel, "location", "scale"), elsewhere)
+        if bones is None or name in bones:
+            yield from _rest_keys(bone, (channel, "location", "scale"), elsewhere)
     for n, name in enumerate(basis.bones):
+        if bones is not None and name not in bones:
+            continue
         bone = armature.pose.bones[name]
         mode = bone.rotation_mode
         yield name, _CHANNELS.get(mode, "rotation_euler"), rotation_values(basis.rotation[:, n], mode)

@@ -253,7 +253,8 @@ def _applied(paths: CreaturePaths, values: Values) -> list[Path]:
     """A motion on an armature of the open scene is saved with the artist's own file."""
     clip = _clip(paths, values)
     saved = [] if values["armature"] else [clip.applied_blend]
-    return [*saved, clip.joints, clip.animation_glb]
+    measured = [clip.joints, clip.animation_glb] if values["bones"] == "all" else []
+    return [*saved, *measured]
 
 
 APPLY = Stage(
@@ -266,6 +267,15 @@ APPLY = Stage(
         Setting("armature", "text", "", "armature object of the open scene; empty = the creature's own, saved apart"),
         Setting("start_frame", "integer", 1, "first frame", "frame", -100000, 1000000),
         Setting("action_name", "text", "", "name of the Action; empty = creature and move"),
+        Setting(
+            "mode",
+            "text",
+            "replace",
+            "where the keys go: the clip's own Action, a new one, or an NLA strip that plays its own",
+            choices=("replace", "new", "strip"),
+        ),
+        Setting("bones", "text", "all", "which bones get keys", choices=("all", "selected")),
+        Setting("overwrite", "flag", False, "overwrite the clip's own Action even when its keys were edited since"),
     ),
     inputs=lambda paths, values: [paths.rigged_blend, paths.rig_info, _clip(paths, values).motion],
     outputs=_applied,

@@ -23,6 +23,7 @@ from anymocap_addon.core.stage_context import StageContext
 
 from .capture_rig import chain_armature, random_motion, rig_of
 
+DEFAULTS = {"mode": "replace", "bones": "all", "overwrite": False}
 WOLF_FEET = {
     "IKFrontLeg.L": "FrontLowerLeg.L",
     "IKFrontLeg.R": "FrontLowerLeg.R",
@@ -277,7 +278,7 @@ def test_the_stage_headless_and_live(tmp_path, armature):
     clip = paths.clip("wave")
     save_motion(clip.motion, motion)
     bpy.ops.wm.save_as_mainfile(filepath=str(paths.rigged_blend), copy=True)
-    settings = {"clip": "wave", "armature": armature.name, "start_frame": 1, "action_name": ""}
+    settings = {"clip": "wave", "armature": armature.name, "start_frame": 1, "action_name": "", **DEFAULTS}
     context = StageContext(Project(tmp_path / "Projekt mit Leerzeichen é"), paths, settings)
     result = run(context)
     assert result["action"] == "chain_wave" and not clip.applied_blend.exists()

@@ -8,14 +8,8 @@ import pytest
 
 from anymocap_addon.blender.action_slots import action_fcurves
 from anymocap_addon.blender.armature_space import prep_similarity, read_joints
-from anymocap_addon.blender.keyframes import (
-    HASH_PROPERTY,
-    key_frames,
-    keys_hash,
-    own_action,
-    rotation_values,
-    write_keys,
-)
+from anymocap_addon.blender.keyframes import key_frames, rotation_values, write_keys
+from anymocap_addon.blender.own_actions import bone_hashes, edited_bones, settle, stamp, take_action
 from anymocap_addon.blender.pose import local_basis
 from anymocap_addon.core.kinematics import Skeleton, matrix_to_quaternion, rotvec_to_matrix
 
@@ -34,10 +28,12 @@ def written(armature, frames=30, fps=24.0, scene_fps=24.0, name="test_move", swi
     rig = rig_of(armature, "b0")
     motion = random_motion(rig, frames, swing=swing)
     basis = local_basis(rig, armature, *motion)
-    action, kept = own_action(armature, name)
+    taken = take_action(armature, name)
     at = key_frames(frames, fps, scene_fps, 1.0)
-    write_keys(armature, action, basis, at)
-    return rig, motion, action, at, kept
+    write_keys(armature, taken.action, basis, at)
+    stamp(taken.action, armature, "test/move")
+    settle(taken)
+    return rig, motion, taken.action, at, taken.kept
 
 
 def error_m(armature, rig, motion, at) -> float:
@@ -91,13 +87,14 @@ def test_a_motion_lasts_as_long_in_the_scene_as_in_its_clip(armature, fps, scene
 
 def test_an_edited_action_is_kept_and_an_own_one_is_reused(armature):
     _, _, action, _, kept = written(armature)
-    assert not kept and action[HASH_PROPERTY] == keys_hash(action, armature)
+    assert not kept and edited_bones(action, armature) == []
     again = written(armature, swing=0.3)[2]
     assert again == action and len([a for a in bpy.data.actions if a.name.startswith("test_move")]) == 1
     action_fcurves(action, armature)[5].keyframe_points[3].co.y += 0.1
-    before = keys_hash(action, armature)
+    before = bone_hashes(action, armature)
+    assert len(edited_bones(action, armature)) == 1
     _, _, other, _, kept = written(armature)
-    assert kept and other != action and keys_hash(action, armature) == before
+    assert kept and other != action and bone_hashes(action, armature) == before
     assert armature.animation_data.action == other
 
 
@@ -129,4 +126,4 @@ def test_the_slot_drives_the_armature_and_another_slot_is_not_touched(armature):
     other.animation_data.action_slot = action.slots.new("OBJECT", "other")
     other.pose.bones["b1"].keyframe_insert("location", frame=5)
     count = len(action_fcurves(action, other))
-    assert count == 3 and action[HASH_PROPERTY] == keys_hash(action, armature)
+    assert count == 3 and edited_bones(action, armature) == []
