@@ -21,17 +21,18 @@ from .jobs.stage import Registry
 from .jobs.stage_run import StageRun
 
 
-def main(argv: list[str], registry: Registry = REGISTRY) -> int:
+def main(argv: list[str], registry: Registry = REGISTRY, pool: Pool | None = None) -> int:
     """Do what one command line says.
 
     Args:
         argv: the arguments after the program's name.
+        pool: of an enabled extension, whose workers follow its preferences; it is closed here.
 
     Returns:
         0 only when the verb did what it says, 2 for bad input, 1 otherwise.
     """
     as_json = "--json" in argv
-    pool = Pool()
+    pool = pool or Pool()
     try:
         arguments = build_parser(registry).parse_args(argv)
         answer = _answer(registry, arguments, pool)
@@ -54,7 +55,7 @@ def _answer(registry: Registry, arguments: argparse.Namespace, pool: Pool) -> di
     """What the verb did, as data."""
     verb = arguments.verb
     if verb == "doctor":
-        return {"verb": verb, **doctor()}
+        return {"verb": verb, **doctor(pool)}
     if verb == "demo":
         return {"verb": verb, "ok": True, **demo(registry, arguments, pool)}
     if verb == "batch":

@@ -29,8 +29,10 @@ from .ops import (
     scene_settings,
     stage_operator,
     stage_settings,
+    states,
     worker_operators,
 )
+from .ops.preference_values import host_pool
 from .ui import panels, preferences
 from .ui.overlay import handlers
 
@@ -40,6 +42,7 @@ MODULES: tuple[ModuleType, ...] = (
     stage_settings,
     scene_settings,
     running,
+    states,
     stage_operator,
     plan_operators,
     cancel,
@@ -62,6 +65,11 @@ COMMAND = "anymocap"
 _command_handles: list[Any] = []
 
 
+def _command(argv: list[str]) -> int:
+    """`blender --command anymocap …`, with the worker that the preferences name."""
+    return main(argv, pool=host_pool())
+
+
 def register_all() -> None:
     """Register the modules and the command `blender --command anymocap`."""
     for module in MODULES:
@@ -69,7 +77,7 @@ def register_all() -> None:
             bpy.utils.register_class(cls)
         if hasattr(module, "register"):
             module.register()
-    _command_handles.append(bpy.utils.register_cli_command(COMMAND, main))
+    _command_handles.append(bpy.utils.register_cli_command(COMMAND, _command))
 
 
 def unregister_all() -> None:

@@ -2,74 +2,123 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
+import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import AnyMoCapError
+from ..core.film.key import KEY_VARIABLE, USER_FOLDER_VARIABLE, key_source
 from ..jobs.cores import usable_cores
-from ..jobs.launch import BLENDER_VARIABLE, PYTHON_VARIABLE, blender_command, import_paths, worker_command
+from ..jobs.launch import BLENDER_VARIABLE, PYTHON_VARIABLE, blender_command
+from ..jobs.pool import Pool
+from ..jobs.worker_check import WorkerCheck
 
-_WORKER_PROBE = (
-    "import cv2, imageio_ffmpeg, numpy, torch;"
-    "imageio_ffmpeg.get_ffmpeg_exe();"
-    "print('torch', torch.__version__, 'cuda' if torch.cuda.is_available() else 'cpu',"
-    " '| cv2', cv2.__version__, '| numpy', numpy.__version__)"
-)
-_BLENDER_PROBE = "import bpy; print('Blender', bpy.app.version_string)"
-_TIMEOUT_S = 180
+_BLENDER_MARK = "anymocap-blender:"
+_BLENDER_PROBE = f"import bpy; print(chr(10) + {_BLENDER_MARK!r} + bpy.app.version_string)"
+_BLENDER_TIMEOUT_S = 180
 _LEAST_FREE_GB = 2
+_KEY_WORDS = {"environment": f"from the environment (${KEY_VARIABLE})", "stored": "stored", "none": "none"}
 
 
-def doctor() -> dict[str, Any]:
-    """Print what was found and return it; `ok` tells whether the stages can run."""
-    checks = [
-        _check("worker", _worker_probe, f"Install requirements/worker.txt, or set {PYTHON_VARIABLE}."),
-        _check("blender", _blender_probe, f"Install requirements/blender.txt, or set {BLENDER_VARIABLE}."),
-        _disk(Path.cwd()),
-        {"name": "cores", "ok": True, "found": str(usable_cores()), "hint": ""},
-    ]
-    for check in checks:
-        mark = "ok  " if check["ok"] else "FAIL"
-        print(f"{mark} {check['name']:<8} {check['found']}" + ("" if check["ok"] else f"\n     {check['hint']}"))
-    return {"ok": all(check["ok"] for check in checks), "checks": checks}
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        ok: the stages can run as far as this is concerned.
+        found: what is there.
+        hint: what to do, or what to know although it is ok.
+    """
+
+    name: str
+    ok: bool
+    found: str
+    hint: str = ""
 
 
-def _check(name: str, probe: Any, hint: str) -> dict[str, Any]:
+def doctor(pool: Pool) -> dict[str, Any]:
+    """Print what was found and return it; `ok` tells whether the stages can run.
+
+    Args:
+        pool: whose workers are looked at.
+    """
+    folder = _user_folder(pool)
+    findings = [_worker(pool), _blender(), _disk(Path.cwd()), _cores(), _folder(folder), _key(folder)]
+    for finding in findings:
+        mark = "ok  " if finding.ok else "FAIL"
+        print(f"{mark} {finding.name:<11} {finding.found}" + (f"\n     {finding.hint}" if finding.hint else ""))
+    return {"ok": all(finding.ok for finding in findings), "checks": [asdict(finding) for finding in findings]}
+
+
+def _worker(pool: Pool) -> Finding:
+    check = WorkerCheck(pool.worker_python(), environment=pool.environment())
+    for _ in check:
+        time.sleep(0.02)
+    report = check.report
+    assert report is not None
+    if report.ok:
+        return Finding("worker", True, report.line(), " ".join(report.warnings))
+    said = " ".join(str(error) for error in report.errors)
+    return Finding(
+        "worker", False, said, f"From a terminal: install requirements/worker.txt, or set {PYTHON_VARIABLE}."
+    )
+
+
+def _blender() -> Finding:
+    hint = f"Install requirements/blender.txt, or set {BLENDER_VARIABLE} to Blender's program file."
     try:
-        found = probe()
-    except (AnyMoCapError, OSError, subprocess.SubprocessError) as error:
-        output = getattr(error, "stderr", None) or str(error)
-        return {"name": name, "ok": False, "found": output.strip().splitlines()[-1], "hint": hint}
-    return {"name": name, "ok": True, "found": found, "hint": ""}
+        ended = _run_blender()
+    except (AnyMoCapError, OSError, subprocess.TimeoutExpired) as error:
+        return Finding("blender", False, str(error), hint)
+    versions = [line for line in ended.stdout.splitlines() if line.startswith(_BLENDER_MARK)]
+    if versions:
+        return Finding("blender", True, f"Blender {versions[-1].removeprefix(_BLENDER_MARK)}")
+    said = (ended.stderr or ended.stdout).strip().splitlines()
+    return Finding("blender", False, said[-1] if said else f"exit code {ended.returncode}", hint)
 
 
-def _run(command: list[str]) -> str:
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=True)
-    return ended.stdout.strip().splitlines()[-1]
-
-
-def _with_path(code: str) -> str:
-    return f"import sys; sys.path[:0] = {import_paths()!r}; {code}"
-
-
-def _worker_probe() -> str:
-    return _run([worker_command(0.0)[0], "-I", "-c", _with_path(_WORKER_PROBE)])
-
-
-def _blender_probe() -> str:
+def _run_blender() -> subprocess.CompletedProcess[str]:
     command = blender_command(0.0)
-    if "--python" not in command:
-        return _run([command[0], "-I", "-c", _BLENDER_PROBE])
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "probe.py"
         script.write_text(_BLENDER_PROBE, encoding="utf-8")
-        return _run([command[0], "-b", "--factory-startup", "--python-exit-code", "1", "--python", str(script)])
+        as_module = "--python" not in command
+        options = ["-I"] if as_module else ["-b", "--factory-startup", "--python-exit-code", "1", "--python"]
+        return subprocess.run(
+            [command[0], *options, str(script)], capture_output=True, text=True, timeout=_BLENDER_TIMEOUT_S, check=False
+        )
 
 
-def _disk(folder: Path) -> dict[str, Any]:
+def _disk(folder: Path) -> Finding:
     free = shutil.disk_usage(folder).free / 1e9
-    hint = f"Free some space: a creature takes about {_LEAST_FREE_GB} GB."
-    return {"name": "disk", "ok": free > _LEAST_FREE_GB, "found": f"{free:.0f} GB free", "hint": hint}
+    ok = free > _LEAST_FREE_GB
+    return Finding(
+        "disk", ok, f"{free:.0f} GB free", "" if ok else f"Free some space: a creature takes about {_LEAST_FREE_GB} GB."
+    )
+
+
+def _cores() -> Finding:
+    return Finding("cores", True, str(usable_cores()))
+
+
+def _user_folder(pool: Pool) -> Path | None:
+    named = pool.environment().get(USER_FOLDER_VARIABLE) or os.environ.get(USER_FOLDER_VARIABLE, "")
+    return Path(named) if named else None
+
+
+def _folder(folder: Path | None) -> Finding:
+    if folder is None:
+        return Finding("user folder", True, "none (Blender's extension has one)")
+    ok = os.access(folder, os.W_OK)
+    return Finding("user folder", ok, str(folder), "" if ok else "It must exist and be writable.")
+
+
+def _key(folder: Path | None) -> Finding:
+    source = key_source(folder)
+    hint = f"Only filming needs one: enter it in the add-on's preferences, or set {KEY_VARIABLE}."
+    return Finding("fal key", True, _KEY_WORDS[source], hint if source == "none" else "")

@@ -59,7 +59,7 @@ def python_command(script: Path, argument: dict[str, Any], python: str = "") -> 
         BadInputError: the interpreter is not a program.
     """
     chosen = os.environ.get(PYTHON_VARIABLE, "")
-    named_by = PYTHON_VARIABLE if chosen else "worker Python"
+    named_by = PYTHON_VARIABLE if chosen else None
     chosen = chosen or python
     if chosen:
         if not shutil.which(chosen):

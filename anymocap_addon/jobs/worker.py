@@ -18,7 +18,8 @@ from typing import Any
 PACKAGE = "anymocap_addon"
 
 
-def _import_package(folder: Path) -> None:
+def import_package(folder: Path) -> None:
+    """Make the package from its folder, whatever it is called in Blender."""
     spec = importlib.util.spec_from_file_location(
         PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
@@ -34,7 +35,7 @@ def main(argument: dict[str, Any]) -> int:
     os.dup2(2, 1)  # what a library prints goes to the log
     known = set(sys.path)
     sys.path[:0] = [entry for entry in argument["sys_path"] if entry not in known]
-    _import_package(Path(argument["package"]))
+    import_package(Path(argument["package"]))
     serving = importlib.import_module(f"{PACKAGE}.jobs.serving")
     code: int = serving.serve(argument["idle_s"])
     return code

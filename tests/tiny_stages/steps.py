@@ -12,6 +12,7 @@ from typing import Any
 
 from anymocap_addon.core.atomic import write_bytes, write_text
 from anymocap_addon.core.errors import AnyMoCapError, BadInputError
+from anymocap_addon.core.film.key import fal_key
 from anymocap_addon.core.stage_context import StageContext
 
 
@@ -166,3 +167,14 @@ _WAYS = {
 def per_clip(ctx: StageContext) -> dict[str, Any]:
     write_text(ctx.paths.clip(ctx.settings["clip"]).det, "read")
     return {"video": ctx.settings["video"]}
+
+
+def look_at_key(ctx: StageContext) -> dict[str, Any]:
+    """How long the fal key is, and whether it came any other way than by its file."""
+    key = fal_key() or ""
+    places = {"argument": sys.argv, "variable": list(os.environ.values()), "settings": [str(ctx.settings)]}
+    return {
+        "pid": os.getpid(),
+        "letters": len(key),
+        "elsewhere": [name for name, texts in places.items() if any(key in text for text in texts)],
+    }
