@@ -68,19 +68,19 @@ class Situation:
 def next_step(situation: Situation) -> NextStep:
     """The first step of the pipeline that is not done; running and failed ones count as not done."""
     if not situation.has_mesh:
-        return NextStep("add_mesh", "", "Choose the creature's mesh", "It has none yet.")
+        return NextStep("add_mesh", "", "choose the creature's mesh", "It has none yet.")
     for name in CREATURE_STEPS:
         if not _is_done(situation, name):
             return _stage_step(situation, name)
     if not situation.clip and not situation.tested:
         why = "It shows how well the reader sees, before a film is paid for."
-        return NextStep("test_reader", "", "Test the reader", why, situation.seconds.get("test"))
+        return NextStep("test_reader", "", "test the reader", why, situation.seconds.get("test"))
     if not situation.clip or not (situation.has_video or _has_begun(situation)):
-        return NextStep("add_clip", "", "Add a clip", "A film that shows the creature from the front and its side.")
+        return NextStep("add_clip", "", "add a clip", "A film that shows the creature from the front and its side.")
     for name in CLIP_STEPS:
         if not _is_done(situation, name):
             return _stage_step(situation, name)
-    return NextStep("done", "", f"{situation.clip} is done", "Scrub it against its clip.")
+    return NextStep("done", "", f"scrub {situation.clip} against its clip", "It is on the creature.")
 
 
 def _is_done(situation: Situation, name: str) -> bool:

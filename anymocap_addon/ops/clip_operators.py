@@ -44,6 +44,7 @@ class ANYMOCAP_OT_choose_clip(_NeedsCreature, bpy.types.Operator):
             self.report({"ERROR"}, f"There is no clip {self.name!r} of this creature.")
             return {"CANCELLED"}
         context.scene.anymocap.clip = self.name
+        STATES.refresh(context)
         return {"FINISHED"}
 
 

@@ -41,6 +41,21 @@ class _NeedsProject:
         return not reason
 
 
+class ANYMOCAP_OT_use_folder(bpy.types.Operator):
+    """Keep this scene's creatures in this folder; it is made when something is put into it"""
+
+    bl_idname = "anymocap.use_folder"
+    bl_label = "Use This Folder"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    folder: bpy.props.StringProperty(name="Folder", subtype="DIR_PATH")  # type: ignore[valid-type]
+
+    def execute(self, context: Context) -> set[str]:
+        context.scene.anymocap.project = self.folder
+        STATES.refresh(context)
+        return {"FINISHED"}
+
+
 class ANYMOCAP_OT_choose_creature(_NeedsProject, bpy.types.Operator):
     """Work on this creature"""
 
@@ -55,7 +70,7 @@ class ANYMOCAP_OT_choose_creature(_NeedsProject, bpy.types.Operator):
         if project is None or self.name not in project.creatures():
             self.report({"ERROR"}, f"There is no creature {self.name!r} in this project.")
             return {"CANCELLED"}
-        context.scene.anymocap.creature = self.name
+        _choose(context, self.name)
         return {"FINISHED"}
 
 
@@ -189,6 +204,7 @@ def _add(context: Context, name: str, mesh: str = "", object_name: str = "") -> 
     _choose(context, name)
     prep = context.scene.anymocap.stages.prep
     prep.mesh, prep.object = mesh, object_name
+    STATES.refresh(context)
 
 
 def _check_free(project: Project, name: str) -> None:
@@ -211,6 +227,7 @@ def _armature_of(obj: bpy.types.Object) -> bpy.types.Object | None:
 
 
 CLASSES: tuple[type, ...] = (
+    ANYMOCAP_OT_use_folder,
     ANYMOCAP_OT_choose_creature,
     ANYMOCAP_OT_add_creature_from_file,
     ANYMOCAP_OT_add_creature_from_scene,

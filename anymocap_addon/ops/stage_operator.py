@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..core.errors import AnyMoCapError, BadInputError
-from ..core.project import CreaturePaths
+from ..core.errors import AnyMoCapError
 from ..jobs.registry import REGISTRY
-from ..jobs.stage import Registry, Stage, load_function
+from ..jobs.stage import Registry, Stage
 from ..jobs.stage_run import StageRun
+from .apply_ready import apply_ready, note_fitted
+from .foreground import run_to_end
 from .running import HOST
-from .scene_settings import creature_paths, has_creature, item_of, scene_paths, wanted_settings
+from .scene_settings import creature_paths, has_creature, item_of, scene_paths
 from .setting_property import set_values, setting_property
+from .stage_request import asked_settings, changes_this_scene, runs_here
+from .states import why_blocked
 
 if TYPE_CHECKING:
     from bpy.types import Context
-
-_PACKAGE = __package__.rpartition(".")[0]
-_LOOK_EVERY_S = 0.03
 
 
 class StageOperator:
@@ -40,7 +39,7 @@ class StageOperator:
         return self._guarded(lambda: self._start(context))
 
     def execute(self, context: Context) -> set[str]:
-        return self._guarded(lambda: self._run_to_end(self._new_run(context)))
+        return self._guarded(lambda: run_to_end(self._new_run(context)))
 
     def _guarded(self, action: Any) -> set[str]:
         try:
@@ -53,35 +52,17 @@ class StageOperator:
     def _start(self, context: Context) -> None:
         run = self._new_run(context)
         if run.here:
-            self._run_to_end(run)
+            run_to_end(run)
             return
         word = "waits for its turn" if HOST.waits(HOST.start(run)) else "started"
         self.report({"INFO"}, f"{self.stage.label} {word}")  # type: ignore[attr-defined]
 
     def _new_run(self, context: Context) -> StageRun:
-        paths = creature_paths(context)
-        settings = self._settings(context, paths)
+        given = set_values(self.properties, self.stage.settings)
+        settings = asked_settings(context, self.stage, given=given)
         # What the scene holds is not known to the stage's record: a scene is always changed when asked.
         here = changes_this_scene(self.stage, settings)
-        return StageRun(paths, self.stage, settings, pool=HOST.pool, here=here, force=here)
-
-    def _settings(self, context: Context, paths: CreaturePaths) -> dict[str, Any]:
-        """The Scene's settings, over them what was given to the operator, and what only the open scene knows."""
-        given = set_values(self.properties, self.stage.settings)
-        item = item_of(context, self.stage, given.get(self.stage.per))
-        if item == "":
-            raise BadInputError(f"No {self.stage.per} is chosen.", key=self.stage.per, hint="Choose or add one.")
-        wanted = {**wanted_settings(context, self.stage, item), **given}
-        wanted = {name: value for name, value in wanted.items() if value is not None}
-        if self.stage.gather:
-            wanted = load_function(self.stage.gather, _PACKAGE)(paths, wanted) or {}
-        return wanted
-
-    def _run_to_end(self, run: StageRun) -> None:
-        for event in run:
-            if event is None:
-                time.sleep(_LOOK_EVERY_S)
-        HOST.touch()
+        return StageRun(creature_paths(context), self.stage, settings, pool=HOST.pool, here=here, force=here)
 
 
 def why_not(context: Context, stage: Stage) -> str:
@@ -95,17 +76,9 @@ def why_not(context: Context, stage: Stage) -> str:
         return f"Choose a {stage.per} first"
     paths = scene_paths(context.scene)
     running = HOST.of(paths, stage.name, item) if paths is not None else None
-    return f"{stage.label} is at work" if running is not None and running.at_work else ""
-
-
-def changes_this_scene(stage: Stage, settings: dict[str, Any]) -> bool:
-    """Whether a run with these settings changes the open scene's own data."""
-    return runs_here(stage) and bool(settings.get("armature"))
-
-
-def runs_here(stage: Stage) -> bool:
-    """Whether the stage can change this Blender's data, so that it must be an undo step."""
-    return any(step.where == "here" for step in stage.steps)
+    if running is not None and running.at_work:
+        return f"{stage.label} is at work"
+    return why_blocked(context, stage)
 
 
 def make_operators(registry: Registry) -> tuple[type, ...]:
@@ -128,3 +101,15 @@ def _make_operator(stage: Stage) -> type:
 
 
 CLASSES: tuple[type, ...] = make_operators(REGISTRY)
+
+
+def register() -> None:
+    """A motion that was fitted in the background is applied by this module's operator."""
+    HOST.when_ended.append(note_fitted)
+    HOST.each_tick.append(apply_ready)
+
+
+def unregister() -> None:
+    """No more."""
+    HOST.when_ended.remove(note_fitted)
+    HOST.each_tick.remove(apply_ready)

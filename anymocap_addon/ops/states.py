@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bpy.types import Context, Scene
 
 _BUDGET_S = 0.004  # of one tick
+_FIRST_BUDGET_S = 0.05  # while the artist waits for what is not known yet
 _BUSY_EVERY_S = 0.01
 _IDLE_EVERY_S = 0.25
 _FILES_EVERY_S = 1.0
@@ -108,10 +109,10 @@ class StateCache:
         self._seen.clear()
 
     def _tick(self) -> float:
-        if self._work is not None:
-            self._step(time.monotonic() + _BUDGET_S)
-        else:
+        if self._work is None:
             self._look_for_work()
+        if self._work is not None:
+            self._step(time.monotonic() + (_BUDGET_S if self._work_key in self._known else _FIRST_BUDGET_S))
         self._redraw.when_changed(self.version)
         return _BUSY_EVERY_S if self._work is not None else _IDLE_EVERY_S
 
