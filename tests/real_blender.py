@@ -123,3 +123,9 @@ def sandbox_or_skip() -> str:
             pytest.fail(reason)
         pytest.skip(reason)
     return ended.stdout.strip()
+
+
+def install(blender: RealBlender, extension: Path, enable: bool = True) -> Ended:
+    """Install a zip by Blender's own command."""
+    how = ["--enable"] if enable else []
+    return blender.command("extension", "install-file", "--repo", "user_default", *how, extension)
