@@ -96,9 +96,11 @@ def gather(paths: CreaturePaths, given: dict[str, Any]) -> dict[str, Any]:
     Raises:
         BadInputError: the scene holds no object of that name.
     """
-    if not given.get("object") or given.get("mesh"):
-        return given
     snapshot = paths.static_blend.with_name("source.blend")
+    # The former run's snapshot is taken anew, unless another file is open by now.
+    again = given.get("mesh") == str(snapshot) and given.get("object") in bpy.data.objects
+    if not given.get("object") or (given.get("mesh") and not again):
+        return given
     snapshot_object(given["object"], snapshot)
     return {**given, "mesh": str(snapshot)}
 

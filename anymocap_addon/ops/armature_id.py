@@ -11,14 +11,19 @@ from ..core.errors import BadInputError
 PROPERTY = "anymocap_id"
 
 
+def held_id(armature: bpy.types.Object) -> str:
+    """The id that an armature has; empty without one."""
+    return str(armature.get(PROPERTY, ""))
+
+
 def give_id(armature: bpy.types.Object) -> str:
     """The id of an armature, which gets one when it has none, or only that of the object it was copied from.
 
     Returns:
         The id; empty for an armature that cannot be changed because it is linked from another file.
     """
-    held = str(armature.get(PROPERTY, ""))
-    shared = [other for other in bpy.data.objects if other != armature and other.get(PROPERTY) == held]
+    held = held_id(armature)
+    shared = [other for other in bpy.data.objects if other != armature and held_id(other) == held]
     if held and not shared:
         return held
     if not armature.is_editable:
@@ -34,7 +39,7 @@ def armature_of(armature_id: str) -> bpy.types.Object:
         BadInputError: it is not in this file, or it was deleted.
     """
     for candidate in bpy.data.objects:
-        if candidate.type == "ARMATURE" and candidate.get(PROPERTY) == armature_id:
+        if candidate.type == "ARMATURE" and held_id(candidate) == armature_id:
             # An object that the artist deleted stays while our Scene's setting points at it.
             if not candidate.users_scene:
                 break

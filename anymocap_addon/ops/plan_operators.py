@@ -2,4 +2,143 @@
 
 from __future__ import annotations
 
-CLASSES: tuple[type, ...] = ()
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..core.errors import AnyMoCapError
+from ..jobs.plan import Planned, PlanRun, stale_plan
+from ..jobs.reader_test import STAGES, TEST_CLIP, reader_test_plan
+from ..jobs.registry import REGISTRY
+from ..jobs.stage import Stage
+from .foreground import run_to_end
+from .running import HOST
+from .scene_settings import creature_paths, has_creature, scene_paths
+from .stage_request import asked_settings, changes_this_scene
+
+if TYPE_CHECKING:
+    from bpy.types import Context
+
+_CAPTURE = ("detect", "fit", "preview")
+
+
+class _PlanOperator:
+    """In a window the plan waits in the queue and runs in the background, else it runs to its end here."""
+
+    bl_label: str
+
+    @classmethod
+    def why_not(cls, context: Context) -> str:
+        """Why it cannot be started now, for the artist; empty when it can."""
+        raise NotImplementedError
+
+    def planned(self, context: Context) -> list[Planned]:
+        """The stages to run.
+
+        Raises:
+            AnyMoCapError: something is missing from the start.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        reason = cls.why_not(context) if has_creature(context) else "Choose project folder and creature first"
+        if reason:
+            cls.poll_message_set(reason)  # type: ignore[attr-defined]
+        return not reason
+
+    def invoke(self, context: Context, event: Any) -> set[str]:
+        return self._guarded(lambda: self._start(context))
+
+    def execute(self, context: Context) -> set[str]:
+        return self._guarded(lambda: run_to_end(self._new_plan(context, self.planned(context))))
+
+    def _start(self, context: Context) -> None:
+        # What changes the scene is no part of the background: it follows as an undo step of its own.
+        plan = self._new_plan(context, [planned for planned in self.planned(context) if not planned.here])
+        word = "waits for its turn" if HOST.waits(HOST.start_plan(plan, self.bl_label).stages[0]) else "started"
+        self.report({"INFO"}, f"{self.bl_label} {word}")  # type: ignore[attr-defined]
+
+    def _new_plan(self, context: Context, planned: list[Planned]) -> PlanRun:
+        return PlanRun(creature_paths(context), planned, pool=HOST.pool)
+
+    def _guarded(self, action: Any) -> set[str]:
+        try:
+            action()
+        except AnyMoCapError as error:
+            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class ANYMOCAP_OT_run_stale(_PlanOperator, bpy.types.Operator):
+    """Run every stage of the creature and of its clip that is missing or stale, in order"""
+
+    bl_idname = "anymocap.run_stale"
+    bl_label = "Run All That Is Stale"
+
+    @classmethod
+    def why_not(cls, context: Context) -> str:
+        paths = scene_paths(context.scene)
+        return "This creature is at work already" if paths is not None and HOST.at_work(paths) else ""
+
+    def planned(self, context: Context) -> list[Planned]:
+        clip = context.scene.anymocap.clip
+
+        def settings_of(stage: Stage, item: str | None) -> dict[str, Any]:
+            return asked_settings(context, stage, item)
+
+        planned = stale_plan(REGISTRY, creature_paths(context), [clip] if clip else [], settings_of)
+        return [replace(one, here=_is_live(one)) for one in planned]
+
+
+class ANYMOCAP_OT_capture(_PlanOperator, bpy.types.Operator):
+    """Read the clip, fit the skeleton's motion to it, and make ready what the overlay shows"""
+
+    bl_idname = "anymocap.capture"
+    bl_label = "Capture"
+
+    @classmethod
+    def why_not(cls, context: Context) -> str:
+        clip = context.scene.anymocap.clip
+        return _why_busy(context, _CAPTURE, clip) if clip else "Choose a clip first"
+
+    def planned(self, context: Context) -> list[Planned]:
+        clip = context.scene.anymocap.clip
+        return [Planned(name, asked_settings(context, REGISTRY[name], clip), clip) for name in _CAPTURE]
+
+
+class ANYMOCAP_OT_test_reader(_PlanOperator, bpy.types.Operator):
+    """Render a motion whose truth is known, read and fit it, and score the result"""
+
+    bl_idname = "anymocap.test_reader"
+    bl_label = "Test the Reader"
+
+    @classmethod
+    def why_not(cls, context: Context) -> str:
+        paths = scene_paths(context.scene)
+        if paths is not None and not paths.reader_pt.exists():
+            return "Train the reader first"
+        return _why_busy(context, STAGES, TEST_CLIP)
+
+    def planned(self, context: Context) -> list[Planned]:
+        return reader_test_plan(
+            REGISTRY, creature_paths(context), lambda stage, item: asked_settings(context, stage, item)
+        )
+
+
+def _is_live(planned: Planned) -> bool:
+    settings = planned.settings() if callable(planned.settings) else planned.settings
+    return changes_this_scene(REGISTRY[planned.stage_name], settings)
+
+
+def _why_busy(context: Context, stages: tuple[str, ...], clip: str) -> str:
+    paths = scene_paths(context.scene)
+    if paths is None:
+        return ""
+    at_work = [stage for stage in HOST.at_work(paths) if stage.stage.name in stages and stage.item == clip]
+    return f"{at_work[0].stage.label} is at work" if at_work else ""
+
+
+CLASSES: tuple[type, ...] = (ANYMOCAP_OT_run_stale, ANYMOCAP_OT_capture, ANYMOCAP_OT_test_reader)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ..jobs.plan import PlanRun
 from ..jobs.stage_run import StageRun
 from ..jobs.watch import ForeignJobs, JobWatch
 from .preference_values import host_pool
+from .ready_result import ReadyResult
 from .redraw import SidebarRedraw
 from .running_stage import Pace, RunningPlan, RunningRun, RunningStage
 
@@ -31,6 +33,7 @@ class StageHost:
 
     Attributes:
         changed: raised whenever what a panel shows has changed.
+        ready: fitted motions that wait to be applied.
         when_ended: called with each RunningStage that has ended, from the timer.
         each_tick: called at each tick; must be cheap and change none of Blender's data.
     """
@@ -39,6 +42,7 @@ class StageHost:
         self.pool = host_pool()
         self.changed = 0
         self.when_ended: list[Callable[[RunningStage], None]] = []
+        self.ready: list[ReadyResult] = []
         self.each_tick: list[Callable[[], None]] = []
         self.timer = self._tick  # one object: Blender knows a timer by its identity, and a method is new at each look
         self._units: list[RunningRun | RunningPlan] = []
@@ -100,7 +104,7 @@ class StageHost:
             bpy.app.timers.unregister(self.timer)
         for unit in self._units:
             unit.close()
-        for held in (self._units, self._latest, self._foreign, self._asked):
+        for held in (self._units, self._latest, self._foreign, self._asked, self.ready):
             held.clear()
         self.pool.close()
         self.touch()
@@ -125,7 +129,7 @@ class StageHost:
         self._tell_ended()
         self._look_at_foreign()
         for hook in self.each_tick:
-            hook()
+            _guarded(hook)
         self._redraw.when_changed(self.changed)
         if "busy" in paces:
             return _BUSY_EVERY_S
@@ -149,7 +153,7 @@ class StageHost:
         for unit in ended:
             for stage in unit.stages:
                 for hook in self.when_ended:
-                    hook(stage)
+                    _guarded(hook, stage)
 
     def _look_at_foreign(self) -> None:
         now = time.monotonic()
@@ -158,6 +162,14 @@ class StageHost:
                 del self._foreign[key], self._asked[key]
             elif jobs.look_every(_FOREIGN_EVERY_S):
                 self.touch()
+
+
+def _guarded(hook: Callable[..., None], *arguments: object) -> None:
+    """A timer that raises is never called again, and all that is at work would stand still."""
+    try:
+        hook(*arguments)
+    except Exception:
+        traceback.print_exc()
 
 
 def _shown(unit: RunningRun | RunningPlan) -> list[tuple[object, ...]]:

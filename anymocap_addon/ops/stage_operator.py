@@ -10,7 +10,7 @@ from ..core.errors import AnyMoCapError
 from ..jobs.registry import REGISTRY
 from ..jobs.stage import Registry, Stage
 from ..jobs.stage_run import StageRun
-from .apply_ready import apply_ready, note_fitted
+from .apply_ready import apply_ready, forget_ready, note_fitted
 from .foreground import run_to_end
 from .running import HOST
 from .scene_settings import creature_paths, has_creature, item_of, scene_paths
@@ -39,7 +39,7 @@ class StageOperator:
         return self._guarded(lambda: self._start(context))
 
     def execute(self, context: Context) -> set[str]:
-        return self._guarded(lambda: run_to_end(self._new_run(context)))
+        return self._guarded(lambda: self._run_here(context, self._new_run(context)))
 
     def _guarded(self, action: Any) -> set[str]:
         try:
@@ -52,10 +52,15 @@ class StageOperator:
     def _start(self, context: Context) -> None:
         run = self._new_run(context)
         if run.here:
-            run_to_end(run)
+            self._run_here(context, run)
             return
         word = "waits for its turn" if HOST.waits(HOST.start(run)) else "started"
         self.report({"INFO"}, f"{self.stage.label} {word}")  # type: ignore[attr-defined]
+
+    def _run_here(self, context: Context, run: StageRun) -> None:
+        run_to_end(run)
+        if run.here:
+            forget_ready(context.scene)
 
     def _new_run(self, context: Context) -> StageRun:
         given = set_values(self.properties, self.stage.settings)
