@@ -2,4 +2,108 @@
 
 from __future__ import annotations
 
-CLASSES: tuple[type, ...] = ()
+from typing import TYPE_CHECKING
+
+import bpy
+
+from ..blender.scene import RiggedScene, append_rigged
+from ..core.errors import AnyMoCapError
+from ..core.project import CreaturePaths
+from .scene_settings import creature_paths, has_creature
+
+if TYPE_CHECKING:
+    from bpy.types import Collection, Context, Object, Scene
+
+CREATURE_PROPERTY = "anymocap_creature"  # on armature and collection, whatever the artist calls them
+
+
+class ANYMOCAP_OT_bring_in(bpy.types.Operator):
+    """Bring the rigged creature into this scene, in a collection of its own, ready for its motions"""
+
+    bl_idname = "anymocap.bring_in"
+    bl_label = "Bring In"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not has_creature(context):
+            cls.poll_message_set("Choose project folder and creature first")
+            return False
+        if context.mode not in {"OBJECT", "POSE"}:
+            cls.poll_message_set("Leave this mode first: objects are brought in in Object and in Pose Mode")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        try:
+            paths = creature_paths(context)
+            armature = brought_armature(context.scene, paths.name)
+            if armature is not None:
+                self.report({"INFO"}, f"{paths.name} is in this scene already, as {armature.name!r}")
+            else:
+                armature = bring_in(context, paths).armature
+                self.report({"INFO"}, f"{paths.name} was brought in as {armature.name!r}")
+        except AnyMoCapError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        context.scene.anymocap.armature = armature
+        _select(context, armature)
+        return {"FINISHED"}
+
+
+def brought_armature(scene: Scene, creature: str) -> Object | None:
+    """The armature of that creature which was brought into the scene, also when it was renamed since."""
+    found = (o for o in scene.objects if o.type == "ARMATURE" and o.get(CREATURE_PROPERTY) == creature)
+    return next(found, None)
+
+
+def bring_in(context: Context, paths: CreaturePaths) -> RiggedScene:
+    """Append the objects of rigged.blend into a collection named by the creature.
+
+    The shapes of its bones stay out of the scene: they are seen on the bones, and would lie about as meshes.
+
+    Raises:
+        BadInputError: the creature is not rigged yet, or its file is damaged; the scene is then as it was.
+    """
+    collection = _collection(context.scene, paths.name)
+    before = set(bpy.data.objects)
+    try:
+        rigged = append_rigged(paths, collection)
+    except AnyMoCapError:
+        bpy.data.batch_remove(set(bpy.data.objects) - before)
+        if not collection.objects:
+            bpy.data.collections.remove(collection)
+        raise
+    rigged.armature[CREATURE_PROPERTY] = paths.name
+    for shape in {bone.custom_shape for bone in rigged.armature.pose.bones} - {None}:
+        if shape.name in collection.objects:
+            collection.objects.unlink(shape)
+    context.view_layer.update()
+    for obj in collection.objects:
+        if obj.type == "EMPTY":  # carries the creature to its real size and place; nothing to look at
+            obj.hide_set(True)
+    return rigged
+
+
+def _collection(scene: Scene, creature: str) -> Collection:
+    """The collection that an earlier creature of this name left, emptied by the artist; else a new one."""
+    for collection in scene.collection.children_recursive:
+        if collection.get(CREATURE_PROPERTY) == creature and not collection.objects:
+            return collection
+    collection = bpy.data.collections.new(creature)
+    collection[CREATURE_PROPERTY] = creature
+    scene.collection.children.link(collection)
+    return collection
+
+
+def _select(context: Context, armature: Object) -> None:
+    """Make it the selection, unless the artist is posing something."""
+    if context.mode != "OBJECT" or armature.name not in context.view_layer.objects:
+        return
+    for obj in context.view_layer.objects.selected:
+        obj.select_set(False)
+    armature.select_set(True)
+    context.view_layer.objects.active = armature
+
+
+CLASSES: tuple[type, ...] = (ANYMOCAP_OT_bring_in,)
