@@ -17,7 +17,7 @@ _DO = {
     "ref": "draw the reference",
     "dataset": "draw the training poses",
     "train": "train the reader",
-    "detect": "read {clip}",
+    "detect": "read and fit {clip}",
     "fit": "fit {clip}",
     "apply": "put {clip} on the creature",
 }

@@ -10,7 +10,7 @@ import bpy
 
 from ..core.errors import AnyMoCapError, BadInputError
 from ..core.project import MESH_SUFFIXES, Project, check_name
-from .scene_settings import project_of
+from .scene_settings import needs_saving, project_of
 from .states import STATES
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ _MESH_FILES = ";".join(f"*{suffix}" for suffix in (*MESH_SUFFIXES, ".blend"))
 
 
 def why_no_project(context: Context) -> str:
-    """Why the scene has no project folder that can be used, for the artist; empty when it has one."""
-    chosen = context.scene.anymocap.project
-    if not chosen:
+    """Why the scene has no project folder that can be used, for the artist; empty when it has one. Looks at no file."""
+    settings = context.scene.anymocap
+    if not settings.project:
         return "Choose a project folder first"
-    if project_of(context) is None:
+    if needs_saving(settings):
         return "The project folder is beside this file: save the file first, or choose another folder"
     return ""
 

@@ -102,7 +102,7 @@ def has_creature(context: Context) -> bool:
 def project_of(context: Context) -> Project | None:
     """The project that the scene names; None when it names none or only one that is relative to an unsaved file."""
     settings = getattr(context.scene, "anymocap", None)
-    if not settings or not settings.project or _needs_saving(settings):
+    if not settings or not settings.project or needs_saving(settings):
         return None
     return Project(Path(bpy.path.abspath(settings.project)))
 
@@ -126,14 +126,15 @@ def scene_paths(scene: Scene) -> CreaturePaths | None:
         return None
 
 
-def _needs_saving(settings: Any) -> bool:
+def needs_saving(settings: Any) -> bool:
+    """Whether the project is relative to a .blend that is not saved. Looks at no file, so a draw may ask."""
     return settings.project.startswith("//") and not bpy.data.filepath
 
 
 def _paths(settings: Any) -> CreaturePaths:
     if not settings.project or not settings.creature:
         raise BadInputError("The scene names no creature.", hint="Choose project folder and creature.")
-    if _needs_saving(settings):
+    if needs_saving(settings):
         raise BadInputError(
             "The project folder is relative to this .blend, which is not saved.",
             key=settings.project,

@@ -1,5 +1,18 @@
-"""The N-panel AnyMoCap of the 3D view: one sub-panel for each step of the work."""
+"""The panels in the sidebar of the 3D view, in the order of work."""
 
 from __future__ import annotations
 
-CLASSES: tuple[type, ...] = ()
+from .. import pictures
+from . import main_panel, project_section
+
+CLASSES: tuple[type, ...] = (*project_section.CLASSES, *main_panel.CLASSES)
+
+
+def register() -> None:
+    """Open what the panels show pictures from."""
+    pictures.register()
+
+
+def unregister() -> None:
+    """Free the pictures."""
+    pictures.unregister()

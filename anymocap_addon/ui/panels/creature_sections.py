@@ -1,0 +1,88 @@
+"""What is made once for a creature: Prep, Rig, Reference, Dataset, Reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...ops.states import SceneStates
+from ..pictures import picture_icon
+from ..wrapped_text import draw_text
+from .stage_body import draw_settings, draw_stage
+
+if TYPE_CHECKING:
+    from bpy.types import Context, UILayout
+
+_PICTURE_SCALE = 8.0
+
+
+def draw_prep(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
+    """Size and facing of the mesh."""
+    assert states.survey is not None
+    if blocked := states.survey.blocked.get("prep"):
+        draw_text(layout, context, blocked + ".", icon="INFO")
+        prep = context.scene.anymocap.stages.prep
+        column = layout.column(align=True)
+        column.prop(prep, "mesh", text="", placeholder="Mesh file")
+        column.prop_search(prep, "object", context.scene, "objects", text="")
+        draw_settings(layout, context, "prep")
+        return
+    draw_stage(layout, context, states, "prep", "Prep", is_next)
+
+
+def draw_rig(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
+    """Armature, capture skeleton and limb paint."""
+    draw_stage(layout, context, states, "rig", "Rig", is_next)
+
+
+def draw_reference(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
+    """The picture that the film starts from."""
+    assert states.survey is not None
+    look = draw_stage(layout, context, states, "ref", "Draw Reference", is_next)
+    if look.word in ("ready", "stale"):
+        _picture(layout, states, "ref", states.survey.paths.ref_png)
+
+
+def draw_dataset(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
+    """Poses that the reader learns from."""
+    assert states.survey is not None
+    look = draw_stage(layout, context, states, "dataset", "Draw Poses", is_next)
+    if look.word in ("ready", "stale"):
+        _picture(layout, states, "dataset", states.survey.paths.dataset_sheet)
+
+
+def draw_reader(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
+    """The reader and its test."""
+    step = states.next_step
+    testing = step is not None and step.action == "test_reader"
+    look = draw_stage(layout, context, states, "train", "Train Reader", is_next and not testing)
+    if look.word in ("ready", "stale"):
+        draw_test(layout, context, states, testing)
+
+
+def draw_test(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
+    """The test of the reader: figures and picture, before money is spent on a film."""
+    assert states.survey is not None
+    layout.separator(factor=0.5)
+    tests = [clip for clip in states.survey.clips if clip.is_test]
+    if not tests:
+        draw_text(layout, context, "See how well it reads before you pay for a film.", icon="INFO")
+    for clip in tests:
+        draw_text(layout, context, f"Test {clip.name}: {', '.join(clip.figures) or 'not scored yet'}", icon="CHECKMARK")
+        if clip.report is not None:
+            _report(layout, clip.report, clip.report_made)
+    row = layout.row()
+    row.scale_y = 1.35 if is_next else 1.0
+    row.operator("anymocap.test_reader", text="Test Again" if tests else "Test the Reader")
+
+
+def _report(layout: UILayout, report: Path, made: str) -> None:
+    layout.template_icon(icon_value=picture_icon(report, made), scale=_PICTURE_SCALE)
+    layout.operator("anymocap.open_file", text="Open Report", icon="IMAGE_DATA").filepath = str(report)
+
+
+def _picture(layout: UILayout, states: SceneStates, stage: str, path: Path) -> None:
+    state = states.of(stage)
+    made = state.record.started if state is not None and state.record is not None else ""
+    layout.template_icon(icon_value=picture_icon(path, made), scale=_PICTURE_SCALE)
+    layout.operator("anymocap.open_file", text="Open Picture", icon="IMAGE_DATA").filepath = str(path)

@@ -1,0 +1,27 @@
+"""What the settings of the stages are called in the panel, with their units, and which of them it shows."""
+
+from __future__ import annotations
+
+# stage -> setting -> label; in the order shown. What is not here is decided elsewhere (the Scene, the preferences).
+SETTING_LABELS: dict[str, dict[str, str]] = {
+    "prep": {
+        "length_m": "Length (m), 0 = as it was",
+        "axis": "Measured along",
+        "rotz_deg": "Turn about Z (°)",
+        "mesh": "Mesh file",
+        "object": "Object",
+    },
+    "rig": {"mode": "Armature", "weights": "Skin"},
+    "dataset": {"poses": "Poses", "rows": "Picture height (px)", "seed": "Seed", "processes": "Processes, 0 = all"},
+    "train": {
+        "preset": "Length",
+        "steps": "Steps, 0 = as Length says",
+        "device": "Device",
+        "threads": "Threads, 0 = all",
+        "seed": "Seed",
+    },
+    "prompt": {"action": "Sentence"},
+    "detect": {"video": "Video", "threads": "Threads, 0 = all"},
+    "fit": {"solver": "Solver", "plants": "Hold planted feet", "device": "Device"},
+    "report": {"kind": "Score against"},
+}

@@ -1,0 +1,105 @@
+"""How the state of a stage looks: one word, an icon, the figure that matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..jobs.duration_words import clock
+from ..jobs.stage_figure import stage_figure
+from ..ops.running import HOST
+from ..ops.running_stage import RunningStage
+from ..ops.states import SceneStates
+
+ICONS = {
+    "missing": "RADIOBUT_OFF",
+    "ready": "CHECKMARK",
+    "stale": "FILE_REFRESH",
+    "running": "PLAY",
+    "queued": "SORTTIME",
+    "stopping": "CANCEL",
+    "failed": "ERROR",
+}
+# Which of several stages a header speaks of: the one that asks most for attention.
+_URGENCY = ("running", "stopping", "queued", "failed", "stale", "missing", "ready")
+_HOST_WORDS = {"running": "running", "queued": "queued", "cancelling": "stopping"}
+
+
+@dataclass(frozen=True)
+class StageLook:
+    """What is shown of a stage.
+
+    Attributes:
+        word: one of ICONS.
+        figure: the figure that matters, with its unit, or empty.
+        why: the reason of stale and failed, one or two sentences.
+        remedy: what to do about it.
+        fraction: 0..1 while it runs.
+        running: its run in this Blender, while it is at work.
+    """
+
+    name: str
+    word: str
+    figure: str = ""
+    why: str = ""
+    remedy: str = ""
+    fraction: float = 0.0
+    running: RunningStage | None = None
+
+    @property
+    def icon(self) -> str:
+        return ICONS[self.word]
+
+    @property
+    def short(self) -> str:
+        """For a header, where there is little room."""
+        return f"{100 * self.fraction:.0f} %" if self.word == "running" else self.word
+
+
+def stage_look(states: SceneStates, name: str) -> StageLook:
+    """How a stage looks: its run in this Blender, one in another process, else its record."""
+    assert states.survey is not None
+    state = states.of(name)
+    if state is None:
+        return StageLook(name, "missing")
+    paths = states.survey.paths
+    running = HOST.of(paths, name, state.item)
+    if running is not None and running.at_work:
+        return running_look(running)
+    for watch in HOST.foreign(paths):
+        if (watch.stage, watch.item) == (name, state.item):
+            text = _progress_text(0.0, 0.0, watch.fraction, watch.eta_s)
+            return StageLook(
+                name, "running", text, f"Another program does it ({watch.note or 'at work'}).", "", watch.fraction
+            )
+    if name in states.survey.made_elsewhere:
+        return StageLook(name, "ready", "made elsewhere")
+    if running is not None and running.word == "failed" and running.error is not None:
+        return StageLook(name, "failed", why=_sentence(running), remedy=running.error.hint)
+    why = state.because if state.word in ("stale", "failed") else ""
+    return StageLook(name, state.word, stage_figure(state.record), why)
+
+
+def most_urgent(looks: list[StageLook]) -> StageLook:
+    """The one that a header speaks of."""
+    return min(looks, key=lambda look: _URGENCY.index(look.word))
+
+
+def running_look(running: RunningStage) -> StageLook:
+    """How a stage looks that runs or waits in this Blender."""
+    text = _progress_text(running.done, running.total, running.fraction, running.eta_s)
+    word = _HOST_WORDS[running.word]
+    figure = text if word == "running" else ""
+    return StageLook(running.stage.name, word, figure, running.note, "", running.fraction, running)
+
+
+def _progress_text(done: float, total: float, fraction: float, eta_s: float | None) -> str:
+    """ "412 / 800   2:10 left"; a total of 1 means a share of the work, which the percentage shows."""
+    count = f"{done:g} / {total:g}" if total > 1 else f"{100 * fraction:.0f} %"
+    return count if eta_s is None else f"{count}   {clock(eta_s)} left"
+
+
+def _sentence(running: RunningStage) -> str:
+    """The reason without its remedy, which stands on its own."""
+    error = running.error
+    assert error is not None
+    return str(error).removesuffix(error.hint).strip()

@@ -1,0 +1,240 @@
+"""The panel in every state: what it says, that its buttons exist, that a draw reads no file and never raises."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+from blender.recorded_layout import RecordedLayout, sidebar_context
+from pretended import pretend_creature, pretend_run
+
+import anymocap_addon
+from anymocap_addon.core.clip_source import add_clip, clip_video
+from anymocap_addon.core.project import CreaturePaths, Project
+
+
+@pytest.fixture(scope="module", autouse=True)
+def enabled():
+    bpy.ops.wm.read_homefile(use_empty=True)
+    anymocap_addon.register()
+    yield
+    anymocap_addon.unregister()
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> CreaturePaths:
+    return Project(tmp_path / "my project").creature("fox")
+
+
+@pytest.fixture
+def scene(paths) -> Any:
+    """A scene that names the project, and takes it back afterwards."""
+    settings = bpy.context.scene.anymocap
+    paths.root.mkdir()
+    settings.project = str(paths.root)
+    yield settings
+    settings.clip = settings.creature = settings.project = ""
+
+
+def states() -> Any:
+    return sys.modules["anymocap_addon.ops.states"].STATES
+
+
+def draw(width: int = 291) -> RecordedLayout:
+    panel = sys.modules["anymocap_addon.ui.panels.main_panel"]
+    layout = RecordedLayout()
+    panel.draw_panel(layout, sidebar_context(width))
+    return layout
+
+
+def test_a_first_time_user_sees_an_example_and_one_way_to_begin():
+    bpy.context.scene.anymocap.project = ""
+    seen = draw()
+    assert seen.operators() == ["anymocap.try_example"]
+    assert "from the front and from" in seen.words and "Add Creature" in seen.words
+    assert not seen.panels, "nothing else that confuses"
+
+
+def test_a_folder_beside_an_unsaved_file_is_explained(scene):
+    scene.project = "//mocap"
+    assert "save the file first" in draw().words.replace("  ", " ")
+
+
+def test_every_section_tells_its_state_and_only_the_next_is_open(scene, paths):
+    pretend_creature(paths, upto="ref")
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    seen = draw()
+    assert [name for name, closed in seen.panels.items() if not closed] == ["ANYMOCAP_4_next"]
+    assert "Next: draw the training poses, about" in seen.words
+    assert "24 bones, 24 joints, 2 limbs painted" in seen.words and "1.50 m long, faces -Y" in seen.words
+    headers = [said.text for said in seen.said if said.text in ("missing", "ready")]
+    assert headers.count("ready") == 3 and headers.count("missing") >= 4
+
+
+@pytest.mark.parametrize("width", [120, 291, 800])
+def test_all_states_draw_at_every_width(scene, paths, tmp_path, width):
+    pretend_creature(paths)
+    (tmp_path / "ümläut.mp4").write_bytes(b"clip")
+    add_clip(paths, "walk", tmp_path / "ümläut.mp4")
+    for name in ("detect", "fit", "apply", "report"):
+        pretend_run(paths, name, "walk")
+    pretend_run(paths, "rig", outcome="failed", error={"kind": "BadInputError", "message": "No bone moves a vertex."})
+    scene.creature = "fox"
+    assert scene.clip == "walk"
+    states().refresh(bpy.context)
+    seen = draw(width)
+    assert "No bone" in seen.words and "anymocap.open_log" in seen.operators()
+    assert "Out of date: Rig failed." in seen.words or width == 120
+    assert "Next: rig the creature" in seen.words or width == 120
+
+
+def test_what_went_wrong_with_the_project_is_one_sentence(scene, paths):
+    pretend_creature(paths)
+    paths.creature_json.write_text("{", encoding="utf-8")
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    assert "creature.json" in draw().words and "Traceback" not in draw().words
+    scene.creature = "a/b"
+    states().refresh(bpy.context)
+    assert "cannot be a folder's name" in draw().words
+
+
+def test_a_draw_reads_no_file(scene, paths, monkeypatch):
+    pretend_creature(paths)
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    draw()
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a draw opened a file")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(builtins, "open", refuse)
+        patched.setattr(Path, "open", refuse)
+        patched.setattr(Path, "stat", refuse)
+        draw()
+
+
+def test_a_fault_in_a_draw_is_shown_and_does_not_escape(scene, monkeypatch, capsys):
+    panel = sys.modules["anymocap_addon.ui.panels.main_panel"]
+    monkeypatch.setattr(panel, "why_no_project", lambda context: 1 / 0)
+    layout = RecordedLayout()
+    for _ in range(2):
+        panel.ANYMOCAP_PT_main.draw(SimplePanel(layout), sidebar_context())
+    assert "A fault of AnyMoCap: ZeroDivisionError" in layout.words
+    assert capsys.readouterr().out.count("Traceback") == 1, "the console gets it once"
+
+
+class SimplePanel:
+    """What a Panel's draw needs of its self."""
+
+    def __init__(self, layout: RecordedLayout) -> None:
+        self.layout = layout
+
+
+def test_states_are_remembered_and_follow_files(scene, paths):
+    pretend_creature(paths, upto="prep")
+    scene.creature = "fox"
+    cache = states()
+    assert cache.refresh(bpy.context).of("rig").word == "missing"
+    version = cache.version
+    cache.refresh(bpy.context)
+    assert cache.version == version, "nothing has changed"
+    pretend_run(paths, "rig")
+    assert cache.of(bpy.context).of("rig").word == "missing", "a draw takes what is there"
+    assert cache.refresh(bpy.context).of("rig").word == "ready"
+    assert cache.version == version + 1
+
+
+def test_creatures_are_added_and_chosen(scene, paths, tmp_path):
+    mesh = tmp_path / "rot fuchs.v2.glb"
+    mesh.write_bytes(b"mesh")
+    assert bpy.ops.anymocap.add_creature_from_file(filepath=str(mesh)) == {"FINISHED"}
+    assert scene.creature == "rot fuchs_v2" and Path(scene.stages.prep.mesh) == mesh
+    assert mesh.exists() and states().of(bpy.context).next_step.stage == "prep"
+    for name, why in (("Rot Fuchs_v2", "already"), ("a/b", "cannot be a folder's name"), ("con:", "folder's name")):
+        with pytest.raises(RuntimeError, match=why):
+            bpy.ops.anymocap.add_creature_from_file(filepath=str(mesh), name=name)
+    with pytest.raises(RuntimeError, match="no such file"):
+        bpy.ops.anymocap.add_creature_from_file(filepath=str(tmp_path / "gone.glb"))
+    with pytest.raises(RuntimeError, match="no mesh file"):
+        bpy.ops.anymocap.add_creature_from_file(filepath=str(tmp_path / "picture.png"))
+    assert Project(paths.root).creatures() == ["rot fuchs_v2"]
+    bpy.ops.anymocap.add_creature_from_file(filepath=str(mesh), name="fox")
+    assert bpy.ops.anymocap.choose_creature(name="rot fuchs_v2") == {"FINISHED"}
+    with pytest.raises(RuntimeError, match="no creature 'wolf'"):
+        bpy.ops.anymocap.choose_creature(name="wolf")
+
+
+def test_the_active_object_becomes_a_creature(scene):
+    assert not bpy.ops.anymocap.add_creature_from_scene.poll(), "nothing is active"
+    block = bpy.data.objects.new("Block.001", bpy.data.meshes.new("block"))
+    bpy.context.scene.collection.objects.link(block)
+    bpy.context.view_layer.objects.active = block
+    assert bpy.ops.anymocap.add_creature_from_scene() == {"FINISHED"}
+    assert scene.creature == "Block_001" and scene.stages.prep.object == "Block.001" and scene.armature is None
+    assert "prep" not in states().of(bpy.context).survey.blocked
+    bpy.data.objects.remove(block)
+
+
+def test_clips_are_added_chosen_and_forgotten(scene, paths, tmp_path):
+    pretend_creature(paths)
+    scene.creature = "fox"
+    for name in ("walk", "läuft schnell"):
+        (tmp_path / f"{name}.mp4").write_bytes(b"clip")
+        assert bpy.ops.anymocap.add_clip(filepath=str(tmp_path / f"{name}.mp4")) == {"FINISHED"}
+        assert scene.clip == name and clip_video(paths, name) == tmp_path / f"{name}.mp4"
+    with pytest.raises(RuntimeError, match="no such video file"):
+        bpy.ops.anymocap.add_clip(filepath=str(tmp_path / "gone.mp4"))
+    with pytest.raises(RuntimeError, match="no clip 'run'"):
+        bpy.ops.anymocap.choose_clip(name="run")
+    bpy.ops.anymocap.choose_clip(name="walk")
+    assert scene.clip == "walk"
+    pretend_run(paths, "detect", "walk")
+    pretend_run(paths, "fit", "walk")
+    states().refresh(bpy.context)
+    assert not bpy.ops.anymocap.forget_clip.poll(), "it holds a motion"
+    bpy.ops.anymocap.choose_clip(name="läuft schnell")
+    assert bpy.ops.anymocap.forget_clip() == {"FINISHED"}
+    assert scene.clip == "walk" and (tmp_path / "läuft schnell.mp4").exists()
+
+
+def test_caches_are_cleaned_and_results_stay(scene, paths):
+    pretend_creature(paths)
+    scene.creature = "fox"
+    cache = paths.runs / "reader_work" / "samples.bin"
+    cache.parent.mkdir()
+    cache.write_bytes(b"x" * 1000)
+    bpy.ops.anymocap.clean_caches()
+    assert cache.exists(), "nothing was ticked"
+    bpy.ops.anymocap.clean_caches(reader_work=True)
+    assert not cache.exists() and paths.reader_pt.exists() and paths.model().exists()
+    assert states().of(bpy.context).of("train").word == "ready"
+
+
+def test_the_log_of_a_failure_is_found_and_shown(scene, paths):
+    pretend_creature(paths)
+    scene.creature = "fox"
+    for number, text in enumerate(("old", "Zeile mit Ümläuten\nlast line")):
+        folder = paths.jobs / f"2026010{number}-000000.000-rig-abcd"
+        folder.mkdir(parents=True)
+        (folder / "job.json").write_text('{"stage": "rig", "item": null, "state": "failed"}', encoding="utf-8")
+        (folder / "log.txt").write_text(text, encoding="utf-8")
+    assert bpy.ops.anymocap.open_log(stage="rig") == {"FINISHED"}
+    text = bpy.data.texts["AnyMoCap Log"]
+    assert "Zeile mit Ümläuten" in text.as_string() and "old" not in text.as_string()
+    assert bpy.ops.anymocap.open_log(stage="prep") == {"CANCELLED"}, "it has left no log"
+    with pytest.raises(RuntimeError, match="no stage 'nonsense'"):
+        bpy.ops.anymocap.open_log(stage="nonsense")
+    bpy.data.texts.remove(text)
+
+
+def test_what_needs_a_project_says_so():
+    bpy.context.scene.anymocap.project = ""
+    for name in ("add_creature_from_file", "choose_creature", "add_clip", "open_folder", "clean_caches"):
+        assert not getattr(bpy.ops.anymocap, name).poll(), name
