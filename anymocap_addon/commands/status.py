@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.clip_source import known_clips
 from ..core.errors import BadInputError
 from ..core.nearest import nearest_hint
 from ..core.project import CreaturePaths, Project
@@ -11,7 +12,6 @@ from ..jobs.duration_words import clock
 from ..jobs.job_folder import all_jobs
 from ..jobs.stage import Registry
 from ..jobs.state import all_states
-from .run_all import known_clips
 
 
 def status(registry: Registry, paths: CreaturePaths, clips: list[str]) -> dict[str, Any]:
