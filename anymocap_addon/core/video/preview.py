@@ -38,8 +38,9 @@ def run(ctx: StageContext) -> dict[str, Any]:
     remove_leftovers(files.folder, files.preview.name)
     with replacing(files.preview) as temporary, temporary.open("wb") as handle:
         # Written, not mapped: on a full disk a mapped file ends the process instead of giving an error.
+        array_format: Any = np.lib.format  # numpy gives it no types
         header = {"descr": "|u1", "fortran_order": False, "shape": (det.T, size[1], size[0], 4)}
-        np.lib.format.write_array_header_1_0(handle, header)
+        array_format.write_array_header_1_0(handle, header)
         threads = int(ctx.settings.get("threads", 0)) or os.cpu_count() or 1
         written = 0
         for picture in frames_at(video, det.pts, threads):

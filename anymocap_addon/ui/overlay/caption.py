@@ -1,0 +1,150 @@
+"""The overlay's words: clip, frame, time, error and confidence above the picture; views and legend within it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.capture_view import CaptureView
+from ...core.confidence_colour import RAMP, confidence_colours
+from ...ops.overlay_place import CORNER_PX, Box, Place
+from .look import Look, Moment
+from .marks import Areas, Canvas, Colour, Lines, rgba
+from .strip import PANEL
+from .text import MUTED, WHITE, draw_text, middle_line, text_width
+from .two_view import BONE, MISS
+
+CAPTION_TEXT_PX, LEGEND_TEXT_PX = 12.0, 10.0
+LEGEND_STEPS = 24
+LEGEND_PX = (72.0, 7.0)
+LEAST_LEGEND_PX = 420.0  # narrower pictures have no room for it
+BAD: Colour = rgba(np.minimum(RAMP[0] + 30, 255))  # text needs to be lighter than an area
+GAP_PX = 16.0
+GRIP: Colour = (0.72, 0.75, 0.79, 0.8)
+
+
+@dataclass(frozen=True)
+class CaptionMarks:
+    """Batches that change with the place only."""
+
+    bar: Areas
+    corner: Lines
+    legend: Areas
+    legend_left: float
+
+    @staticmethod
+    def make(place: Place) -> CaptionMarks:
+        """The bar behind the words, the corner to resize by, and the legend's ramp."""
+        left = place.picture.right - (LEGEND_PX[0] + 70) * place.ui_scale
+        return CaptionMarks(
+            Areas.make([(place.caption, PANEL)] if place.caption else []),
+            Lines.make(_corner(place), np.array(GRIP)),
+            Areas.make(_ramp(place, left)),
+            left,
+        )
+
+
+def draw_caption(
+    canvas: Canvas, view: CaptureView, place: Place, look: Look, moment: Moment, marks: CaptionMarks
+) -> None:
+    """Draw the words that are asked for and that there is room for."""
+    marks.bar.draw()
+    marks.corner.draw(canvas, 1.5 * place.ui_scale)
+    if place.caption is not None:
+        _draw_bar(view, place, moment)
+        _draw_view_names(view, place)
+    if look.keypoints and place.picture.w >= LEAST_LEGEND_PX * place.ui_scale:
+        _draw_legend(canvas, view, place, look, marks)
+
+
+def caption_words(view: CaptureView, moment: Moment) -> tuple[list[str], list[tuple[str, bool]]]:
+    """Words at the left; and at the right words with whether they tell of something bad. The most needed come first."""
+    frame, scores = moment.frame, view.scores
+    where = [view.clip, f"frame {frame + 1} of {view.T}", f"{view.det.pts[frame]:.2f} s"]
+    if moment.outside:
+        where.insert(1, "outside the clip")
+    figures = [(f"confidence {100 * scores.confidence[frame]:.0f} %", bool(_doubtful(view, frame)))]
+    if scores.error_px is not None:
+        figures.insert(0, (f"error {scores.error_px[frame]:.1f} px", bool(scores.error_px[frame] > scores.most_px)))
+    return where, figures
+
+
+def _doubtful(view: CaptureView, frame: int) -> bool:
+    return bool(view.scores.confidence[frame] < view.scores.least_confidence)
+
+
+def _draw_bar(view: CaptureView, place: Place, moment: Moment) -> None:
+    assert place.caption is not None
+    bar, scale = place.caption, place.ui_scale
+    size, gap = CAPTION_TEXT_PX * scale, GAP_PX * scale
+    y = middle_line(bar.y, bar.h, size)
+    left, right = bar.x + gap / 2, bar.right - CORNER_PX * scale - gap / 2
+    where, figures = caption_words(view, moment)
+    for number, words in enumerate(where):
+        width = text_width(words, size)
+        if left + width > right:
+            return
+        draw_text(words, left, y, size, WHITE if number == 0 else MUTED)
+        left += width + gap
+    for words, bad in reversed(_fitting(figures, right - left, size, gap)):
+        draw_text(words, right, y, size, BAD if bad else WHITE, "right")
+        right -= text_width(words, size) + gap
+
+
+def _fitting(figures: list[tuple[str, bool]], room: float, size: float, gap: float) -> list[tuple[str, bool]]:
+    """The first figures for which there is room."""
+    kept = []
+    for words, bad in figures:
+        room -= text_width(words, size)
+        if room < 0:
+            break
+        kept.append((words, bad))
+        room -= gap
+    return kept
+
+
+def _draw_view_names(view: CaptureView, place: Place) -> None:
+    size = LEGEND_TEXT_PX * place.ui_scale
+    for name, u in (("front", 0), ("side", view.layout.w_front)):
+        x = place.picture.x + u * place.scale + 8 * place.ui_scale
+        draw_text(name, x, place.picture.top - 1.8 * size, size, WHITE)
+
+
+def _draw_legend(canvas: Canvas, view: CaptureView, place: Place, look: Look, marks: CaptionMarks) -> None:
+    size, scale = LEGEND_TEXT_PX * place.ui_scale, place.ui_scale
+    y = place.picture.y + 8 * scale
+    marks.legend.draw()
+    draw_text("doubtful", marks.legend_left - 5 * scale, y, size, WHITE, "right")
+    draw_text("confident", marks.legend_left + (LEGEND_PX[0] + 5) * scale, y, size, WHITE)
+    if view.motion is None:
+        return
+    x = place.picture.x + 8 * scale
+    for shown, word, colour in ((look.skeleton, "fit", BONE), (look.residuals, "error", MISS)):
+        if shown:
+            ends = np.array([[[x, y + size * 0.35], [x + 16 * scale, y + size * 0.35]]])
+            Lines.make(ends, np.array(colour)).draw(canvas, 2.0 * scale)
+            draw_text(word, x + 21 * scale, y, size, WHITE)
+            x += 30 * scale + text_width(word, size)
+
+
+def _ramp(place: Place, left: float) -> list[tuple[Box, Colour]]:
+    width, height = LEGEND_PX[0] * place.ui_scale / LEGEND_STEPS, LEGEND_PX[1] * place.ui_scale
+    y = place.picture.y + 8 * place.ui_scale
+    colours = confidence_colours(np.linspace(0, 1, LEGEND_STEPS))
+    edge = Box(left - 1, y - 1, LEGEND_PX[0] * place.ui_scale + 2, height + 2)
+    steps = [(Box(left + i * width, y, width, height), rgba(colour)) for i, colour in enumerate(colours)]
+    return [(edge, (0.07, 0.08, 0.1, 0.9)), *steps]
+
+
+def _corner(place: Place) -> NDArray[np.float64]:
+    """Two strokes across the upper right corner, (2, 2, 2)."""
+    whole, corner = place.whole, CORNER_PX * place.ui_scale
+    strokes = []
+    for share in (0.45, 0.75):
+        reach = corner * share
+        strokes.append(
+            [[whole.right - reach - 2, whole.top - 3], [whole.right - 3, whole.top - reach - 2]]
+        )  # fmt: skip
+    return np.array(strokes)
