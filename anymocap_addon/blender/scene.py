@@ -31,7 +31,9 @@ class RiggedScene:
 def fresh_scene() -> bpy.types.Scene:
     """Replace everything in this background process by one empty scene."""
     need_background("An empty scene")
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    # Not read_factory_settings: it resets the preferences too, in which no extension is enabled, and so makes Blender
+    # delete the wheels of every extension that the artist has installed.
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return bpy.context.scene
 
 

@@ -100,3 +100,14 @@ def test_light_modules_command_line_and_jobs_load_nothing_heavy():
 def test_no_module_is_a_drawer_for_everything():
     for path in modules():
         assert path.stem not in ("utils", "util", "helpers", "common", "misc"), path
+
+
+def test_no_background_blender_resets_the_preferences():
+    """That makes Blender delete the wheels of all installed extensions (tests/installed see it happen)."""
+    for path in modules():
+        calls = [
+            node.func.attr
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        ]
+        assert not {"read_factory_settings", "read_factory_userpref", "read_userpref"} & set(calls), path
