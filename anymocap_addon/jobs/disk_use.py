@@ -39,7 +39,7 @@ def disk_use(paths: CreaturePaths) -> list[DiskItem]:
         _item("reader_work", "Training cache", [paths.runs / "reader_work"], "made again when the reader is trained"),
         _item("exam_frames", "Frames of the tests", [paths.exam(clip).frames for clip in clips], "the test clips stay"),
         _item("renders", "Frames of the showcases", _renders(paths, clips), "the showcase films stay"),
-        _item("previews", "Viewport previews", _previews(paths, clips), "made again when a clip is shown"),
+        _item("previews", "Viewport previews", _previews(paths, clips), "made again by Read and Fit"),
         _item("jobs", "Logs of ended jobs", _ended_jobs(paths), "logs of failures go too"),
     ]
     caches = {path for item in counted for path in item.paths}

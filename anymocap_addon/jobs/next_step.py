@@ -8,7 +8,7 @@ from typing import Literal
 
 from .state import StageState
 
-Action = Literal["stage", "wait", "add_mesh", "test_reader", "add_clip", "done"]
+Action = Literal["stage", "wait", "add_mesh", "test_reader", "add_clip", "bring_in", "done"]
 CREATURE_STEPS = ("prep", "rig", "ref", "dataset", "train")
 CLIP_STEPS = ("detect", "fit", "apply")
 _DO = {
@@ -51,6 +51,7 @@ class Situation:
         clip: the active clip, empty when none is chosen.
         has_mesh: the creature has a mesh, or one was prepared.
         has_video: the active clip has a video.
+        has_armature: there is an armature to put the motion on.
         tested: the reader was examined on a clip whose truth is known.
         made_elsewhere: stages that never ran here although all that they make is there.
         seconds: estimates by stage name.
@@ -60,6 +61,7 @@ class Situation:
     clip: str = ""
     has_mesh: bool = True
     has_video: bool = False
+    has_armature: bool = True
     tested: bool = False
     made_elsewhere: frozenset[str] = frozenset()
     seconds: Mapping[str, float | None] = field(default_factory=dict)
@@ -78,6 +80,8 @@ def next_step(situation: Situation) -> NextStep:
     if not situation.clip or not (situation.has_video or _has_begun(situation)):
         return NextStep("add_clip", "", "add a clip", "A film that shows the creature from the front and its side.")
     for name in CLIP_STEPS:
+        if name == "apply" and not situation.has_armature:
+            return NextStep("bring_in", "", "bring the creature into this scene", "Its motion needs an armature here.")
         if not _is_done(situation, name):
             return _stage_step(situation, name)
     return NextStep("done", "", f"scrub {situation.clip} against its clip", "It is on the creature.")

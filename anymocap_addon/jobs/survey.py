@@ -68,13 +68,18 @@ class _Findings:
 
 
 def survey(
-    registry: Registry, paths: CreaturePaths, clip: str, wanted: Callable[[Stage], Settings]
+    registry: Registry,
+    paths: CreaturePaths,
+    clip: str,
+    wanted: Callable[[Stage], Settings],
+    has_armature: bool = True,
 ) -> Generator[None, None, Survey]:
     """Look at all stages and clips, one at each step of the generator; it returns the survey.
 
     Args:
         clip: the active clip or move, empty for none.
         wanted: the settings that a stage would run with, paths absolute.
+        has_armature: there is an armature to put a motion on.
     """
     reader, found, cores = StateReader(registry, paths), _Findings(), usable_cores()
     for stage in registry:
@@ -100,7 +105,7 @@ def survey(
         blocked=found.blocked,
         seconds=found.seconds,
         made_elsewhere=frozenset(found.made_elsewhere),
-        next_step=next_step(_situation(paths, clip, clips, found)),
+        next_step=next_step(_situation(paths, clip, clips, found, has_armature)),
         error=_damage(paths, found.errors),
         watched=tuple(sorted(found.watched)),
     )
@@ -175,12 +180,15 @@ def _summary(paths: CreaturePaths, name: str, found: _Findings) -> ClipSummary:
         return ClipSummary(name, warnings=(str(error),))
 
 
-def _situation(paths: CreaturePaths, clip: str, clips: list[ClipSummary], found: _Findings) -> Situation:
+def _situation(
+    paths: CreaturePaths, clip: str, clips: list[ClipSummary], found: _Findings, has_armature: bool
+) -> Situation:
     mine = next((summary for summary in clips if summary.name == clip), None)
     return Situation(
         states=found.states,
         clip=clip,
         has_mesh="prep" not in found.blocked or paths.static_blend.exists(),
+        has_armature=has_armature,
         has_video=mine is not None and mine.video is not None,
         tested=any(summary.is_test and summary.report for summary in clips),
         made_elsewhere=frozenset(found.made_elsewhere),

@@ -220,7 +220,8 @@ def _looked(key: Key, scene: Scene) -> Generator[None, None, SceneStates]:
         if clip:
             check_name(clip, "The clip")
         context = SimpleNamespace(scene=scene, preferences=bpy.context.preferences)
-        found = yield from survey(REGISTRY, paths, clip, lambda stage: wanted_settings(context, stage))
+        has_armature = scene.anymocap.armature is not None
+        found = yield from survey(REGISTRY, paths, clip, lambda stage: wanted_settings(context, stage), has_armature)
         return SceneStates(project.root, names, found, found.error)
     except AnyMoCapError as error:
         return SceneStates(root, (), None, str(error))

@@ -23,5 +23,11 @@ SETTING_LABELS: dict[str, dict[str, str]] = {
     "prompt": {"action": "Sentence"},
     "detect": {"video": "Video", "threads": "Threads, 0 = all"},
     "fit": {"solver": "Solver", "plants": "Hold planted feet", "device": "Device"},
+    "apply": {
+        "mode": "Keys go to",
+        "bones": "Bones",
+        "action_name": "Name of the Action",
+        "overwrite": "Overwrite edited keys",
+    },
     "report": {"kind": "Score against"},
 }

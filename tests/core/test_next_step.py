@@ -29,7 +29,9 @@ def test_steps_come_in_the_order_of_work():
         done = ready(*CREATURE_STEPS, *CLIP_STEPS[:number])
         step = next_step(Situation(done, clip="walk", has_video=True))
         assert (step.action, step.stage) == ("stage", name) and "walk" in step.title
-    assert next_step(Situation(ready(*CREATURE_STEPS, *CLIP_STEPS), clip="walk", has_video=True)).action == "done"
+    whole = ready(*CREATURE_STEPS, *CLIP_STEPS)
+    assert next_step(Situation(whole, clip="walk", has_video=True)).action == "done"
+    assert next_step(Situation(whole, clip="walk", has_video=True, has_armature=False)).action == "bring_in"
 
 
 def test_a_reader_is_tested_before_a_clip_is_asked_for():

@@ -19,9 +19,11 @@ def draw_capture(layout: UILayout, context: Context, states: SceneStates, is_nex
     if not context.scene.anymocap.clip:
         draw_text(layout, context, "A clip shows the creature from the front on the left, from its side on the right.")
         return
+    fit = states.of("fit")
+    text = "Read and Fit Again" if fit is not None and fit.word == "ready" else "Read and Fit"
     row = layout.row()
     row.scale_y = 1.35 if is_next else 1.0
-    row.operator("anymocap.capture", text="Read and Fit", icon="PLAY" if is_next else "NONE")
+    row.operator("anymocap.capture", text=text, icon="PLAY" if is_next else "NONE")
     for name, verb in (("detect", "Read"), ("fit", "Fit")):
         look = stage_look(states, name)
         row = layout.row()

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _BOX = 16
 _BIG = 1.35
-_BUTTON = {"detect": "anymocap.capture"}  # a clip that is read is fitted at once
+# A clip that is read is fitted at once; in a window a motion goes onto an armature of the scene.
+_BUTTON = {"detect": "anymocap.capture", "apply": "anymocap.apply_here"}
 _BESIDE = "//anymocap/"  # a folder beside the .blend
 _WHAT_IT_IS = "AnyMoCap gives a creature motion from one clip that shows it from the front and from its side."
 
@@ -30,6 +31,7 @@ _WHAT_IT_IS = "AnyMoCap gives a creature motion from one clip that shows it from
 def draw_first_time(layout: UILayout, context: Context) -> None:
     """What a first-time user sees: what this is, an example to try, and the way to an own creature."""
     draw_text(layout, context, _WHAT_IT_IS)
+    layout.separator()
     column = layout.column()
     column.scale_y = _BIG
     column.operator("anymocap.try_example", icon="PLAY")
@@ -82,7 +84,8 @@ def draw_next(layout: UILayout, context: Context, states: SceneStates) -> None:
     else:
         draw_text(box, context, f"Next: {step.title}{_time(step)}", inset=_BOX)
         _draw_button(box, step)
-        layout.operator("anymocap.run_stale", icon="FILE_REFRESH")
+        if step.action == "stage":
+            layout.operator("anymocap.run_stale", icon="FILE_REFRESH")
     _draw_others(layout, context, states)
 
 
@@ -126,6 +129,8 @@ def _draw_button(box: UILayout, step: NextStep) -> None:
         row.operator("anymocap.test_reader", text="Test", icon="PLAY")
     elif step.action == "add_clip":
         row.operator("anymocap.add_clip", text="Add Clip", icon="ADD")
+    elif step.action == "bring_in":
+        row.operator("anymocap.bring_in", text="Bring In", icon="IMPORT")
 
 
 class ANYMOCAP_MT_creatures(bpy.types.Menu):

@@ -45,7 +45,7 @@ SECTIONS = (
     Section("5  Reader", draw_reader, ("train",), ("test_reader",)),
     Section("6  Film", draw_film, ("prompt",)),
     Section("7  Capture", draw_capture, ("detect", "fit"), ("add_clip",)),
-    Section("8  Apply and Scrub", draw_apply, ("apply",), ("done",)),
+    Section("8  Apply and Scrub", draw_apply, ("apply",), ("bring_in", "done")),
     Section("9  Takes", draw_takes),
 )
 

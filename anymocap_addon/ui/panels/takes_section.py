@@ -37,12 +37,17 @@ def draw_takes(layout: UILayout, context: Context, states: SceneStates, is_next:
 def _draw_take(layout: UILayout, context: Context, clip: ClipSummary, active: bool) -> None:
     box = layout.box()
     row = box.row(align=True)
-    chosen = row.operator(
-        "anymocap.choose_clip", text=clip.name, icon="RADIOBUT_ON" if active else "RADIOBUT_OFF", emboss=False
-    )
-    chosen.name = clip.name
+    name = row.row(align=True)
+    name.alignment = "LEFT"
+    if active:
+        name.label(text=clip.name, icon="RADIOBUT_ON")
+    else:
+        chosen = name.operator("anymocap.choose_clip", text=clip.name, icon="RADIOBUT_OFF", emboss=False)
+        chosen.name = clip.name
     if clip.warnings:
-        row.label(text=str(len(clip.warnings)), icon="ERROR")
+        side = row.row()
+        side.alignment = "RIGHT"
+        side.label(text=_counted(len(clip.warnings)), icon="ERROR")
     if not active:
         return
     for figure in clip.figures:
@@ -53,3 +58,7 @@ def _draw_take(layout: UILayout, context: Context, clip: ClipSummary, active: bo
         box.template_icon(icon_value=picture_icon(clip.report, clip.report_made), scale=_PICTURE_SCALE)
         box.operator("anymocap.open_file", text="Open Report", icon="IMAGE_DATA").filepath = str(clip.report)
     box.operator("anymocap.open_folder", icon="FILE_FOLDER").folder = "CLIP"
+
+
+def _counted(warnings: int) -> str:
+    return "1 warning" if warnings == 1 else f"{warnings} warnings"
