@@ -21,7 +21,7 @@ from .worker_requirements import pinned_versions
 
 PROBE_SCRIPT = Path(__file__).resolve().parent / "worker_probe.py"
 TIMEOUT_S = 180.0  # torch's first import from a cold disk takes most of a minute
-_LEAST = {"numpy": (1, 26), "torch": (2, 0)}
+_LEAST = {"numpy": (1, 24), "torch": (2, 0)}
 _PACKAGE_OF = {"cv2": "opencv-python-headless", "imageio_ffmpeg": "imageio-ffmpeg"}
 _LABELS = {"python": "Python", "torch": "torch", "cv2": "OpenCV", "numpy": "NumPy"}
 _SETUP = 'Choose another Python, or press "Set up GPU worker".'

@@ -126,7 +126,7 @@ def without(module: str, **found: str) -> dict:
         (without("torch", missing="torch"), "auto", "lacks torch. Install torch into it with pip"),
         (without("cv2", missing="cv2"), "auto", "Install opencv-python-headless into it"),
         (without("torch", error="OSError: libcudart"), "auto", "cannot load torch: OSError: libcudart"),
-        (without("numpy", version="1.24.0"), "auto", "has numpy 1.24.0; the worker needs 1.26 or newer"),
+        (without("numpy", version="1.23.5"), "auto", "has numpy 1.23.5; the worker needs 1.24 or newer"),
         ({"worker": "ImportError: no"}, "auto", "cannot load AnyMoCap's own code: ImportError: no"),
         ({}, "cuda", "torch is built for CUDA 12.8 but finds no graphics card. Install or update the NVIDIA driver"),
         ({"cuda_build": ""}, "cuda", "is a build for the processor only"),
