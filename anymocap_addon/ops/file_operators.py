@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..core.errors import AnyMoCapError
 from ..core.project import CreaturePaths
 from ..jobs.disk_use import DiskItem, clean, disk_use, shown_size
 from ..jobs.job_folder import all_jobs
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bpy.types import Context
 
 _LOG_TEXT = "AnyMoCap Log"
+_END_LINES = 25  # of a long log, that are seen at once
 _FOLDERS = (
     ("PROJECT", "Project", "The project folder"),
     ("CREATURE", "Creature", "The creature's mesh, rig and creature.json"),
@@ -53,7 +55,11 @@ class ANYMOCAP_OT_open_folder(_NeedsCreature, bpy.types.Operator):
     folder: bpy.props.EnumProperty(items=_FOLDERS, name="Folder")  # type: ignore[valid-type]
 
     def execute(self, context: Context) -> set[str]:
-        path = _folder(creature_paths(context), self.folder, context.scene.anymocap.clip)
+        try:
+            path = _folder(creature_paths(context), self.folder, context.scene.anymocap.clip)
+        except AnyMoCapError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         return _open(self, path, "There is nothing in it yet")
 
 
@@ -78,7 +84,11 @@ class ANYMOCAP_OT_copy_prompt(_NeedsCreature, bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     def execute(self, context: Context) -> set[str]:
-        file = creature_paths(context).prompt(context.scene.anymocap.clip or "none")
+        try:
+            file = creature_paths(context).prompt(context.scene.anymocap.clip)
+        except AnyMoCapError as error:  # the move has no name yet, or one that is no file's
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         if not file.is_file():
             self.report({"ERROR"}, f"{file}: there is no prompt yet. Write it first.")
             return {"CANCELLED"}
@@ -105,6 +115,7 @@ class ANYMOCAP_OT_open_log(_NeedsCreature, bpy.types.Operator):
             self.report({"WARNING"}, f"{REGISTRY[self.stage].label} has left no log: it stopped before its work began.")
             return {"CANCELLED"}
         text = bpy.data.texts.get(_LOG_TEXT) or bpy.data.texts.new(_LOG_TEXT)
+        text.use_fake_user = False  # it is read, and need not stay in the file
         text.clear()
         text.write(f"{log}\n\n{log.read_text(encoding='utf-8', errors='replace')}")
         _show(context, text)
@@ -211,7 +222,7 @@ def _show(context: Context, text: bpy.types.Text) -> None:
         areas = [max(context.window_manager.windows[-1].screen.areas, key=lambda area: area.width * area.height)]
         areas[0].ui_type = "TEXT_EDITOR"
     areas[0].spaces.active.text = text
-    text.current_line_index = len(text.lines) - 1
+    text.current_line_index = max(0, len(text.lines) - _END_LINES)
 
 
 CLASSES: tuple[type, ...] = (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from ..core.errors import AnyMoCapError
 from ..jobs.duration_words import clock
 from ..jobs.stage_figure import stage_figure
 from ..ops.running import HOST
@@ -17,10 +19,11 @@ ICONS = {
     "running": "PLAY",
     "queued": "SORTTIME",
     "stopping": "CANCEL",
+    "stopped": "PAUSE",
     "failed": "ERROR",
 }
 # Which of several stages a header speaks of: the one that asks most for attention.
-_URGENCY = ("running", "stopping", "queued", "failed", "stale", "missing", "ready")
+_URGENCY = ("running", "stopping", "queued", "failed", "stopped", "stale", "missing", "ready")
 _HOST_WORDS = {"running": "running", "queued": "queued", "cancelling": "stopping"}
 
 
@@ -74,7 +77,9 @@ def stage_look(states: SceneStates, name: str) -> StageLook:
     if name in states.survey.made_elsewhere:
         return StageLook(name, "ready", "made elsewhere")
     if running is not None and running.word == "failed" and running.error is not None:
-        return StageLook(name, "failed", why=_sentence(running), remedy=running.error.hint)
+        return StageLook(name, "failed", why=_sentence(running.error), remedy=running.error.hint)
+    if state.word == "stale" and state.record is not None and state.record.outcome in ("running", "cancelled"):
+        return StageLook(name, "stopped", why="It was stopped before its end and goes on from there.")
     why = state.because if state.word in ("stale", "failed") else ""
     return StageLook(name, state.word, stage_figure(state.record), why)
 
@@ -98,8 +103,8 @@ def _progress_text(done: float, total: float, fraction: float, eta_s: float | No
     return count if eta_s is None else f"{count}   {clock(eta_s)} left"
 
 
-def _sentence(running: RunningStage) -> str:
-    """The reason without its remedy, which stands on its own."""
-    error = running.error
-    assert error is not None
-    return str(error).removesuffix(error.hint).strip()
+def _sentence(error: AnyMoCapError) -> str:
+    """The reason, with the name of the file alone; its remedy stands on its own, and the log has the whole path."""
+    where = Path(error.file).name if error.file else ""
+    parts = [part for part in (where, error.key) if part]
+    return f"{', '.join(parts)}: {error.message}" if parts else error.message

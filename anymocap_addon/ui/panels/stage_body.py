@@ -43,6 +43,8 @@ def draw_standing(layout: UILayout, context: Context, look: StageLook) -> None:
         draw_failure(layout, context, look)
     elif look.word == "stale":
         draw_text(layout, context, f"Out of date: {look.why}.", icon=look.icon)
+    elif look.word == "stopped":
+        draw_text(layout, context, look.why, icon=look.icon)
     elif look.figure:
         draw_text(layout, context, look.figure, icon=look.icon)
 
@@ -51,8 +53,8 @@ def draw_button(layout: UILayout, look: StageLook, verb: str, is_next: bool = Fa
     """The stage's one button."""
     row = layout.row()
     row.scale_y = _BIG if is_next else 1.0
-    again = {"ready": f"{verb} Again", "failed": f"{verb} Again", "stale": f"{verb} Again"}
-    row.operator(f"anymocap.{look.name}", text=again.get(look.word, verb), icon="PLAY" if is_next else "NONE")
+    text = "Go On" if look.word == "stopped" else verb if look.word == "missing" else f"{verb} Again"
+    row.operator(f"anymocap.{look.name}", text=text, icon="PLAY" if is_next else "NONE")
 
 
 def draw_progress(layout: UILayout, context: Context, look: StageLook) -> None:
