@@ -99,6 +99,15 @@ def clip_clock(scene: Scene, view: CaptureView) -> ClipClock:
     return ClipClock(scene.anymocap.start_frame, rate, view.fps, view.T)
 
 
+def shown_frame(scene: Scene, view: CaptureView) -> tuple[int, bool]:
+    """The clip's frame that the scene stands at, and whether that is only the clip's nearer end."""
+    clock = clip_clock(scene, view)
+    frame = clock.clip_frame(scene.frame_current_final)
+    if frame is not None:
+        return frame, False
+    return (0 if scene.frame_current_final < clock.start_frame else view.T - 1), True
+
+
 def shown_scenes(context: Context) -> list[Scene]:
     """The scenes of all windows."""
     return [window.scene for window in context.window_manager.windows]

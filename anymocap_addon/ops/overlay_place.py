@@ -15,7 +15,7 @@ Part = Literal["MOVE", "RESIZE", "SCRUB"]
 
 # Pixels at a user interface scale of 1.
 CAPTION_PX = 24.0
-STRIP_PX = 74.0
+STRIP_PX = 84.0
 LEAST_WIDTH_PX = 160.0
 CORNER_PX = 16.0
 STRIP_LABELS_PX = 70.0

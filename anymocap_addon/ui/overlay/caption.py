@@ -22,7 +22,8 @@ LEGEND_PX = (72.0, 7.0)
 LEAST_LEGEND_PX = 420.0  # narrower pictures have no room for it
 BAD: Colour = rgba(np.minimum(RAMP[0] + 30, 255))  # text needs to be lighter than an area
 GAP_PX = 16.0
-GRIP: Colour = (0.72, 0.75, 0.79, 0.8)
+GRIP: Colour = (0.8, 0.82, 0.86, 0.9)
+HELD: Colour = (1.0, 1.0, 1.0, 0.12)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ def draw_caption(
 ) -> None:
     """Draw the words that are asked for and that there is room for."""
     marks.bar.draw()
-    marks.corner.draw(canvas, 1.5 * place.ui_scale)
+    if moment.part == "MOVE" and place.caption is not None:
+        Areas.make([(place.caption, HELD)]).draw()
+    marks.corner.draw(canvas, (3.0 if moment.part == "RESIZE" else 1.5) * place.ui_scale)
     if place.caption is not None:
         _draw_bar(view, place, moment)
         _draw_view_names(view, place)
@@ -59,20 +62,34 @@ def draw_caption(
         _draw_legend(canvas, view, place, look, marks)
 
 
-def caption_words(view: CaptureView, moment: Moment) -> tuple[list[str], list[tuple[str, bool]]]:
-    """Words at the left; and at the right words with whether they tell of something bad. The most needed come first."""
+@dataclass(frozen=True)
+class Words:
+    """A piece of the caption.
+
+    Attributes:
+        rank: pieces of a high rank are left out first where there is little room.
+        right: it stands at the right end.
+    """
+
+    text: str
+    colour: Colour
+    rank: int
+    right: bool = False
+
+
+def caption_words(view: CaptureView, moment: Moment) -> list[Words]:
+    """The pieces of the caption from left to right."""
     frame, scores = moment.frame, view.scores
-    where = [view.clip, f"frame {frame + 1} of {view.T}", f"{view.det.pts[frame]:.2f} s"]
+    pieces = [Words(view.clip, WHITE, 1), Words(f"frame {frame + 1} of {view.T}", MUTED, 0)]
     if moment.outside:
-        where.insert(1, "outside the clip")
-    figures = [(f"confidence {100 * scores.confidence[frame]:.0f} %", bool(_doubtful(view, frame)))]
+        pieces.append(Words("outside the clip", BAD, 2))
+    pieces.append(Words(f"{view.det.pts[frame]:.2f} s", MUTED, 4))
     if scores.error_px is not None:
-        figures.insert(0, (f"error {scores.error_px[frame]:.1f} px", bool(scores.error_px[frame] > scores.most_px)))
-    return where, figures
-
-
-def _doubtful(view: CaptureView, frame: int) -> bool:
-    return bool(view.scores.confidence[frame] < view.scores.least_confidence)
+        bad = scores.error_px[frame] > scores.most_px
+        pieces.append(Words(f"error {scores.error_px[frame]:.1f} px", BAD if bad else WHITE, 2, right=True))
+    bad = scores.confidence[frame] < scores.least_confidence
+    pieces.append(Words(f"confidence {100 * scores.confidence[frame]:.0f} %", BAD if bad else WHITE, 3, right=True))
+    return pieces
 
 
 def _draw_bar(view: CaptureView, place: Place, moment: Moment) -> None:
@@ -81,28 +98,25 @@ def _draw_bar(view: CaptureView, place: Place, moment: Moment) -> None:
     size, gap = CAPTION_TEXT_PX * scale, GAP_PX * scale
     y = middle_line(bar.y, bar.h, size)
     left, right = bar.x + gap / 2, bar.right - CORNER_PX * scale - gap / 2
-    where, figures = caption_words(view, moment)
-    for number, words in enumerate(where):
-        width = text_width(words, size)
-        if left + width > right:
-            return
-        draw_text(words, left, y, size, WHITE if number == 0 else MUTED)
-        left += width + gap
-    for words, bad in reversed(_fitting(figures, right - left, size, gap)):
-        draw_text(words, right, y, size, BAD if bad else WHITE, "right")
-        right -= text_width(words, size) + gap
+    pieces = _fitting(
+        [(piece, text_width(piece.text, size)) for piece in caption_words(view, moment)], right - left, gap
+    )
+    for piece, width in pieces:
+        if not piece.right:
+            draw_text(piece.text, left, y, size, piece.colour)
+            left += width + gap
+    for piece, width in reversed(pieces):
+        if piece.right:
+            draw_text(piece.text, right, y, size, piece.colour, "right")
+            right -= width + gap
 
 
-def _fitting(figures: list[tuple[str, bool]], room: float, size: float, gap: float) -> list[tuple[str, bool]]:
-    """The first figures for which there is room."""
-    kept = []
-    for words, bad in figures:
-        room -= text_width(words, size)
-        if room < 0:
-            break
-        kept.append((words, bad))
-        room -= gap
-    return kept
+def _fitting(pieces: list[tuple[Words, float]], room: float, gap: float) -> list[tuple[Words, float]]:
+    """The pieces with their widths for which there is room, in their order."""
+    kept = sorted(pieces, key=lambda pair: pair[0].rank)
+    while kept and sum(width + gap for _, width in kept) - gap > room:
+        kept.pop()
+    return [pair for pair in pieces if pair in kept]
 
 
 def _draw_view_names(view: CaptureView, place: Place) -> None:

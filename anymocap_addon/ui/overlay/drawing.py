@@ -14,7 +14,7 @@ from ...ops.overlay_place import Place
 from .caption import CaptionMarks, draw_caption
 from .look import Look, Moment
 from .marks import Canvas
-from .strip import StripMarks, draw_strip
+from .strip import StripMarks, draw_hovered, draw_strip
 from .two_view import PictureMarks, draw_picture
 
 Made = TypeVar("Made")
@@ -69,6 +69,8 @@ class Overlay:
         draw_caption(
             canvas, view, place, look, moment, self._once("caption", place, lambda: CaptionMarks.make(place))
         )  # fmt: skip
+        if place.strip is not None and moment.hovered is not None:
+            draw_hovered(view, place, moment.hovered)
 
     def _once(self, name: str, key: Any, make: Callable[[], Made]) -> Made:
         """What was made for the same key, else made now."""

@@ -13,13 +13,14 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core.capture_view import CaptureView
-from ...ops.current_capture import CAPTURES, clip_clock, current_view, shown_scenes
+from ...ops.current_capture import CAPTURES, current_view, shown_frame, shown_scenes
 from ...ops.overlay_operators import redraw_views, window_region
 from ...ops.overlay_place import overlay_place
 from ...ops.overlay_state import STATE
 from .drawing import OVERLAY
 from .frame_texture import TEXTURES
 from .gizmos import CLASSES as GIZMO_CLASSES
+from .in_space import SPACE, draw_in_space
 from .look import Look, Moment
 from .shaders import free_shaders
 from .shown import shows
@@ -44,13 +45,9 @@ def draw_two_views(context: Context) -> None:
 
 def moment_of(scene: Scene, view: CaptureView) -> Moment:
     """The clip's frame at the scene's frame; outside of the clip its nearest end."""
-    clock = clip_clock(scene, view)
-    frame = clock.clip_frame(scene.frame_current_final)
+    frame, outside = shown_frame(scene, view)
     hovered = STATE.hovered if STATE.hovered is not None and STATE.hovered < view.T else None
-    if frame is not None:
-        return Moment(frame, hovered=hovered)
-    nearest = 0 if scene.frame_current_final < clock.start_frame else view.T - 1
-    return Moment(nearest, outside=True, hovered=hovered)
+    return Moment(frame, outside, hovered, STATE.part)
 
 
 def _guarded(draw: Callable[[Context], None]) -> Callable[[], None]:
@@ -80,6 +77,7 @@ def keep_up() -> float:
 def free_drawn() -> None:
     """Let go of all that lies on the graphics card."""
     OVERLAY.free()
+    SPACE.free()
     TEXTURES.free()
 
 
@@ -96,6 +94,7 @@ CLASSES: tuple[type, ...] = GIZMO_CLASSES
 def register() -> None:
     """Hang the handlers into all 3D views."""
     views = bpy.types.SpaceView3D
+    _handles.append(views.draw_handler_add(_guarded(draw_in_space), (), "WINDOW", "POST_VIEW"))
     _handles.append(views.draw_handler_add(_guarded(draw_two_views), (), "WINDOW", "POST_PIXEL"))
     bpy.app.handlers.load_post.append(_file_loaded)
     bpy.app.timers.register(keep_up, first_interval=LOOK_EVERY_S, persistent=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ...ops.overlay_place import Part
+
 
 @dataclass(frozen=True)
 class Look:
@@ -31,9 +33,10 @@ class Moment:
 
     Attributes:
         frame: 0..T-1; outside: the scene stands before the clip or after it, and this is its nearest frame.
-        hovered: the frame that the mouse is over in the strip, or None.
+        hovered: the frame that the mouse is over in the strip, or None; part: which handle it is over.
     """
 
     frame: int
     outside: bool = False
     hovered: int | None = None
+    part: Part | None = None

@@ -130,7 +130,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Areas:
-    """Plain rectangles."""
+    """Plain rectangles, and areas under curves."""
 
     batch: gpu.types.GPUBatch | None
 
@@ -142,6 +142,13 @@ class Areas:
         positions = low + (_SQUARE + 1) / 2 * size
         colours = np.repeat(np.array([colour for _, colour in boxes], float).reshape(-1, 4), len(_SQUARE), 0)
         return Areas(_batch("TRIS", {"pos": positions.reshape(-1, 2), "color": colours}))
+
+    @staticmethod
+    def under(points: Array, base: float, colour: Colour) -> Areas:
+        """The area between a curve (n, 2), x growing, and the level `base`."""
+        low = np.stack([points[:, 0], np.full(len(points), base)], 1)
+        positions = np.stack([low, points], 1).reshape(-1, 2)
+        return Areas(_batch("TRI_STRIP", {"pos": positions, "color": np.tile(np.array(colour), (len(positions), 1))}))
 
     def draw(self) -> None:
         """Draw them."""

@@ -13,7 +13,7 @@ from ...core.frame_runs import frame_runs
 from ...ops.overlay_place import Box, Place
 from .look import Moment
 from .marks import Areas, Canvas, Colour, Lines, rgba
-from .text import MUTED, WHITE, draw_text, middle_line
+from .text import MUTED, WHITE, draw_text, middle_line, text_width
 
 Array = NDArray[np.float64]
 
@@ -27,7 +27,8 @@ CONTACTS: tuple[Colour, Colour] = ((0.56, 0.85, 0.75, 1.0), (0.85, 0.8, 0.55, 1.
 MARK: Colour = (1.0, 1.0, 1.0, 0.95)
 HOVER: Colour = (1.0, 1.0, 1.0, 0.4)
 # Shares of the graph's height, from above.
-ERROR_SHARE, CONFIDENCE_SHARE, CONTACT_SHARE = 0.4, 0.3, 0.22
+ERROR_SHARE, CONFIDENCE_SHARE, CONTACT_SHARE = 0.38, 0.28, 0.24
+FILLED = 0.28  # opacity under a curve
 FLAG_PX = 3.0
 LABEL_PX = 10.0
 
@@ -54,6 +55,7 @@ class StripMarks:
     """Batches of the whole clip; they do not change with the frame."""
 
     areas: Areas
+    under: tuple[Areas, Areas]
     bounds: Lines
     error: Lines
     confidence: Lines
@@ -73,6 +75,10 @@ class StripMarks:
         confidence = _curve(view, place, bands.confidence, scores.confidence)
         return StripMarks(
             Areas.make(boxes),
+            (
+                Areas.under(error, bands.error.y, (*ERROR[:3], FILLED)),
+                Areas.under(confidence, bands.confidence.y, (*CONFIDENCE[:3], FILLED)),
+            ),
             Lines.make(np.array(bounds), np.array(BOUND)),
             Lines.path(error, ERROR),
             Lines.path(confidence, CONFIDENCE),
@@ -82,7 +88,8 @@ class StripMarks:
 def draw_strip(canvas: Canvas, view: CaptureView, place: Place, moment: Moment, marks: StripMarks) -> None:
     """Draw the strip with the marks of the shown and the hovered frame."""
     scale = place.ui_scale
-    marks.areas.draw()
+    for areas in (marks.areas, *marks.under):
+        areas.draw()
     marks.bounds.draw(canvas, 1.0 * scale)
     marks.error.draw(canvas, 1.5 * scale)
     marks.confidence.draw(canvas, 1.5 * scale)
@@ -93,8 +100,6 @@ def draw_strip(canvas: Canvas, view: CaptureView, place: Place, moment: Moment, 
         lines.insert(0, (_column(view, place, moment.hovered), 1.0, HOVER))
     for ends, width, colour in lines:
         Lines.make(ends, np.array(colour)).draw(canvas, width * scale)
-    if moment.hovered is not None:
-        _draw_hovered(view, place, moment.hovered)
 
 
 def error_range(view: CaptureView) -> float:
@@ -124,10 +129,16 @@ def _draw_labels(view: CaptureView, place: Place) -> None:
         draw_text("not fitted yet", middle, middle_line(bands.error.y, bands.error.h, size), size, MUTED, "centre")
 
 
-def _draw_hovered(view: CaptureView, place: Place, frame: int) -> None:
+def draw_hovered(view: CaptureView, place: Place, frame: int) -> None:
+    """A tag above the strip with the values of the frame that the mouse is over."""
     assert place.strip is not None
-    size = 11 * place.ui_scale
-    draw_text(hovered_words(view, frame), place.strip.x + 8 * place.ui_scale, place.strip.top + size / 2, size, WHITE)
+    words, size, pad = hovered_words(view, frame), 11 * place.ui_scale, 6 * place.ui_scale
+    width = text_width(words, size) + 2 * pad
+    middle = float(place.graph_x(frame, view.T))
+    left = max(min(middle - width / 2, place.strip.right - width), place.strip.x)
+    tag = Box(left, place.strip.top + pad / 2, width, size + 1.4 * pad)
+    Areas.make([(tag, PANEL)]).draw()
+    draw_text(words, tag.x + pad, middle_line(tag.y, tag.h, size), size, WHITE)
 
 
 def _column(view: CaptureView, place: Place, frame: int) -> Array:

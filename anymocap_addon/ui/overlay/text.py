@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import blf
+import gpu
 
 from .marks import Colour
 
@@ -41,6 +42,7 @@ def draw_text(words: str, x: float, y: float, size: float, colour: Colour = WHIT
     blf.color(FONT, *colour)
     blf.draw(FONT, words)
     blf.disable(FONT, blf.SHADOW)
+    gpu.state.blend_set("ALPHA")  # blf switches blending off behind itself
 
 
 def middle_line(low: float, height: float, size: float) -> float:

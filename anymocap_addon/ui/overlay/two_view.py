@@ -17,7 +17,7 @@ from .frame_texture import TEXTURES, packs_bytes
 from .look import Look, Moment
 from .marks import Areas, Canvas, Colour, Dots, Lines, inside, rgba
 from .shaders import frame_shader
-from .text import MUTED, draw_text
+from .text import WHITE, draw_text
 
 Array = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def _draw_frame(canvas: Canvas, view: CaptureView, place: Place, look: Look, mom
     if texture is None:
         why = TEXTURES.problem if view.preview is not None else NO_PREVIEW
         box, size = place.picture, 13 * place.ui_scale
-        draw_text(why, box.x + box.w / 2, box.y + box.h * 0.06, size, MUTED, "centre")
+        draw_text(why, box.x + box.w / 2, box.top - 4 * size, size, WHITE, "centre")
         return
     draw_frame(canvas, view, texture, place, look.opacity * (0.35 if moment.outside else 1.0))
 
