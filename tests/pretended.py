@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from anymocap_addon.core.file_mark import mark_file
 from anymocap_addon.core.project import CreaturePaths
-from anymocap_addon.core.stage_record import StageRecord, mark_file, save_record
+from anymocap_addon.core.stage_record import StageRecord, save_record
 from anymocap_addon.jobs.registry import REGISTRY
 from anymocap_addon.jobs.state import creature_values
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,52 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .errors import BadInputError
+from .file_mark import FileMark, changed
 from .formats import known_keys, read_json, write_json_file
 from .project import CreaturePaths
 from .version import VERSION
-
-_CHUNK = 1 << 20
-
-
-@dataclass(frozen=True)
-class FileMark:
-    """A file as it was: path relative to the project where it lies within, size, modification time, sha256."""
-
-    path: str
-    size: int
-    mtime_ns: int
-    sha256: str
-
-
-def file_sha256(path: Path) -> str:
-    """Hex sha256 of a file, or of a folder's sorted names and sizes."""
-    digest = hashlib.sha256()
-    if path.is_dir():
-        for child in sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")):
-            digest.update(f"{child.relative_to(path).as_posix()}:{child.stat().st_size}\n".encode())
-        return digest.hexdigest()
-    with path.open("rb") as handle:
-        while chunk := handle.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def mark_file(path: Path, root: Path) -> FileMark:
-    """The mark of an existing file or folder."""
-    stat = path.stat()
-    shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-    return FileMark(shown, stat.st_size, stat.st_mtime_ns, file_sha256(path))
-
-
-def changed(mark: FileMark, root: Path) -> str | None:
-    """Why the file differs from its mark, or None. The content is hashed only when size or time differ."""
-    path = root / mark.path
-    if not path.exists():
-        return f"{mark.path} is missing"
-    stat = path.stat()
-    if not path.is_dir() and (stat.st_size, stat.st_mtime_ns) == (mark.size, mark.mtime_ns):
-        return None
-    return None if file_sha256(path) == mark.sha256 else f"{mark.path} changed"
 
 
 @dataclass

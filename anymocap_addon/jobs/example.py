@@ -13,11 +13,12 @@ from ..core.clip_source import add_clip
 from ..core.creature import load_creature
 from ..core.detections import load_detections, save_detections
 from ..core.errors import AnyMoCapError
+from ..core.file_mark import mark_file
 from ..core.formats import read_json
 from ..core.layout import Layout
 from ..core.project import CreaturePaths, Project
 from ..core.rig import load_rig_info
-from ..core.stage_record import StageRecord, load_record, mark_file, save_record
+from ..core.stage_record import StageRecord, load_record, save_record
 from .plan import Planned, last_settings
 from .registry import REGISTRY
 from .serving import versions

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import AnyMoCapError, BadInputError, CancelledError
+from ..core.file_mark import hashing, mark_file
 from ..core.project import CreaturePaths, Project
 from ..core.stage_context import StageContext
-from ..core.stage_record import StageRecord, load_record, mark_file, save_record
+from ..core.stage_record import StageRecord, load_record, save_record
 from .alive import process_alive
 from .cores import process_count
 from .events import Event
@@ -25,7 +26,7 @@ from .serving import versions
 from .setting_paths import absolute_paths, portable_paths
 from .stage import Registry, Stage, Step, load_function
 from .start_lock import start_lock
-from .state import STAGE_VERSION, creature_values, own_staleness, stage_state
+from .state import STAGE_VERSION, creature_values, own_staleness, stage_state, unsure_files
 from .step_run import StepRun
 
 _PACKAGE = __package__.rpartition(".")[0]
@@ -51,7 +52,8 @@ class StageRun:
     """One run of one stage. Iterate it: it yields event dicts, and None when there is nothing new, and never blocks.
 
     Events are those of the protocol; "progress" carries the stage's whole `fraction` (0..1) besides `done`, `total`,
-    `eta_s` and `note` of the step at work. After the last event `result` is set.
+    `eta_s` and `note` of the step at work; "busy" says that there is more to do at once. After the
+    last event `result` is set.
 
     Args:
         settings: by name; what is left out takes its default.
@@ -104,6 +106,8 @@ class StageRun:
         self._events.close()
 
     def _run(self) -> Generator[Event | None, None, None]:
+        yield from self._hashed(self._inputs())
+        yield from self._hashed(unsure_files(self.registry, self.paths, self.stage, self.settings))
         if not self._force:
             state = stage_state(self.registry, self.paths, self.stage, self.item, self.settings)
             if state.word == "ready" and state.record is not None:
@@ -112,24 +116,42 @@ class StageRun:
                 return
         self._check_inputs()
         began = time.monotonic()
-        with start_lock(self.paths.stage_record(self.stage.name, self.item)):
-            former = load_record(self.paths, self.stage.name, self.item)
-            self._check_not_running(former)
-            self._check_not_foreign(former)
-            resumed = former is not None and self._resumes(former)
-            if not resumed:
-                self._forget_partial()
-            record = self._begin()
-        # A resumed stage has also cost what it took before it was stopped.
-        spent_s = former.seconds if former is not None and resumed and former.outcome == "cancelled" else 0.0
+        release = yield from start_lock(self.paths.stage_record(self.stage.name, self.item))
         try:
+            former, record = self._begin()
+        finally:
+            release()
+        # A resumed stage has also cost what it took before it was stopped.
+        spent_s = former.seconds if former is not None and former.outcome == "cancelled" else 0.0
+        try:
+            yield self._busy()
             yield from self._steps(record)
+            yield from self._hashed([*self._outputs(), *self._inputs()])
             record.seconds = round(spent_s + time.monotonic() - began, 3)
             self._finish(record)
         except BaseException as error:
             record.seconds = round(spent_s + time.monotonic() - began, 3)
             self._fail(record, error)
             raise
+
+    def _begin(self) -> tuple[StageRecord | None, StageRecord]:
+        """Say that the stage runs. Returns the record of the run that is gone on with, if any, and that of this one."""
+        former = load_record(self.paths, self.stage.name, self.item)
+        self._check_not_running(former)
+        self._check_not_foreign(former)
+        resumed = former is not None and self._resumes(former)
+        if not resumed:
+            self._forget_partial()
+        return former if resumed else None, self._begin_record()
+
+    def _hashed(self, paths: Iterable[Path]) -> Iterator[Event]:
+        """Hash files bit by bit: a window stays live over hundreds of megabytes."""
+        for _ in hashing(paths):
+            yield self._busy()
+        yield self._busy()
+
+    def _busy(self) -> Event:
+        return {"event": "busy", "stage": self.stage.name}
 
     def _outputs(self) -> list[Path]:
         return self.stage.outputs(self.paths, self.settings)
@@ -186,7 +208,7 @@ class StageRun:
         inputs += self.stage.optional_inputs(self.paths, self.settings)
         return [path for path in inputs if path.exists()]
 
-    def _begin(self) -> StageRecord:
+    def _begin_record(self) -> StageRecord:
         record = StageRecord(
             stage=self.stage.name,
             outcome="running",

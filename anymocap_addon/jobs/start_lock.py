@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 from ..core.atomic import write_error
@@ -13,14 +12,13 @@ from ..core.errors import AnyMoCapError
 from .alive import process_alive
 
 _PATIENCE_S = 20.0
-_LOOK_EVERY_S = 0.02
 
 
-@contextmanager
-def start_lock(record: Path) -> Iterator[None]:
-    """Hold the stage whose record file this is; another process that starts it waits meanwhile.
+def start_lock(record: Path) -> Generator[None, None, Callable[[], None]]:
+    """Hold the stage whose record file this is.
 
-    A lock whose owner has died is taken over.
+    Iterate it: it yields None while another process holds the stage, which takes milliseconds, and returns what lets
+    go of it. A lock whose owner has died is taken over.
 
     Raises:
         AnyMoCapError: another process holds it for longer than a start can take, or it cannot be written.
@@ -37,11 +35,8 @@ def start_lock(record: Path) -> Iterator[None]:
                 hint="Wait for it, or delete this file if none runs.",
             )
         else:
-            time.sleep(_LOOK_EVERY_S)
-    try:
-        yield
-    finally:
-        lock.unlink(missing_ok=True)
+            yield
+    return lambda: lock.unlink(missing_ok=True)
 
 
 def _taken(lock: Path) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
+from ..core.file_mark import unsure
 from ..core.formats import read_json
 from ..core.project import CreaturePaths
 from ..core.stage_record import StageRecord, load_record, stale_because
@@ -64,6 +67,24 @@ def own_staleness(
     inputs = stage.inputs(paths, settings) + stage.optional_inputs(paths, settings)
     outputs = stage.outputs(paths, settings) if with_outputs else []
     return stale_because(record, wanted, inputs, outputs, paths.root)
+
+
+def unsure_files(registry: Registry, paths: CreaturePaths, stage: Stage, settings: dict[str, Any]) -> Iterator[Path]:
+    """Files whose content has to be looked at to tell the state of a stage: they were touched since it, or a stage
+    before it, ran.
+    """
+    item = stage.item(settings)
+    seen, waiting = {stage.name}, [(stage, settings)]
+    while waiting:
+        stage, settings = waiting.pop()
+        record = load_record(paths, stage.name, None if stage.per == "creature" else item)
+        if record is not None:
+            yield from unsure(record.inputs, paths.root)
+        for upstream in registry.upstream(stage, paths, settings):
+            if upstream.name not in seen:
+                seen.add(upstream.name)
+                of = None if upstream.per == "creature" else item
+                waiting.append((upstream, remembered_settings(upstream, of, load_record(paths, upstream.name, of))))
 
 
 def stage_state(

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+import bpy
 import numpy as np
 import pytest
 
 from anymocap_addon.core.creature import load_creature
 from anymocap_addon.core.detections import load_detections
 from anymocap_addon.core.errors import AnyMoCapError
+from anymocap_addon.core.file_mark import file_sha256
 from anymocap_addon.core.formats import read_json
 from anymocap_addon.core.project import CreaturePaths, Project
 from anymocap_addon.core.rig import load_rig_info
-from anymocap_addon.core.stage_record import file_sha256, load_record, save_record
+from anymocap_addon.core.stage_record import load_record, save_record
 from anymocap_addon.jobs.example import CLIP, EXAMPLE_FOLDER, example_creature, example_plan, place_example
 from anymocap_addon.jobs.plan import PlanRun
 from anymocap_addon.jobs.pool import Pool
 from anymocap_addon.jobs.registry import REGISTRY
 from anymocap_addon.jobs.stage_run import StageRun
 from anymocap_addon.jobs.state import stage_state
+from anymocap_addon.ops import example_operators
+from anymocap_addon.ops.preference_values import PreferenceValues
+from anymocap_addon.registration import register_all, unregister_all
 
-TRUTH = Path(__file__).resolve().parents[1] / "data" / "example_truth.npz"
+REPOSITORY = Path(__file__).resolve().parents[2]
+TRUTH = REPOSITORY / "tests" / "data" / "example_truth.npz"
 STORY = read_json(EXAMPLE_FOLDER / "example.json", "example")
 
 
@@ -147,3 +155,94 @@ def test_an_artist_s_own_lynx_is_left_alone(tmp_path):
 def test_keypoints_of_the_truth_are_those_of_the_reading():
     with np.load(TRUTH) as truth:
         assert tuple(truth["names"]) == load_detections(EXAMPLE_FOLDER / "det.npz").names
+
+
+@pytest.fixture
+def addon():
+    """The add-on registered in a new file: Blender's own, with the cube where the creature will stand."""
+    bpy.ops.wm.read_factory_settings()
+    register_all()
+    yield
+    unregister_all()
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+
+
+@pytest.mark.slow
+def test_the_operator_goes_from_a_new_file_to_a_creature_to_scrub(addon, copy):
+    """Without a window it runs to its end, here on files that are there already."""
+    assert bpy.ops.anymocap.try_example(project=str(copy.root)) == {"FINISHED"}
+    scene = bpy.context.scene
+    settings = scene.anymocap
+    assert (settings.creature, settings.clip) == ("lynx", CLIP)
+    assert Path(settings.project) == copy.root and settings.overlay.show
+    armature = settings.armature
+    assert armature is not None and armature.name in scene.objects
+    assert armature.animation_data.action.name == f"lynx_{CLIP}"
+    assert (scene.frame_start, scene.frame_end, scene.frame_current) == (1, STORY["reading"]["frames"], 1)
+    assert not bpy.data.objects["Cube"].visible_get(), "it stands in the creature's place"
+    assert bpy.data.objects["Light"].visible_get()
+    foot = armature.pose.bones["foot_L"]
+    heights = []
+    for frame in (1, 10, 20, 30):
+        scene.frame_set(frame)
+        heights.append((armature.matrix_world @ foot.tail).z)
+    assert np.ptp(heights) > 0.01, "it walks"
+
+
+@pytest.mark.slow
+def test_the_operator_a_second_time_changes_nothing_but_the_action(addon, copy):
+    for _ in range(2):
+        assert bpy.ops.anymocap.try_example(project=str(copy.root)) == {"FINISHED"}
+    assert [o.name for o in bpy.context.scene.objects if o.type == "ARMATURE"] == ["lynx_rig"]
+    assert len([action for action in bpy.data.actions if action.name.startswith(f"lynx_{CLIP}")]) == 1
+
+
+@pytest.mark.slow
+def test_a_broken_example_is_one_clear_error_and_changes_nothing(addon, copy):
+    shutil.rmtree(copy.clip(CLIP).folder)
+    (copy.stages / f"fit.{CLIP}.json").unlink()
+    data = json.loads(copy.creature_json.read_text("utf-8"))
+    data["layout"]["m_per_px"] *= 1.01
+    copy.creature_json.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"no longer shows it\. Try the example in another project folder"):
+        bpy.ops.anymocap.try_example(project=str(copy.root))
+    assert bpy.data.objects["Cube"].visible_get() and not bpy.data.armatures
+
+
+def test_a_scene_that_names_a_project_keeps_it(addon, tmp_path, monkeypatch):
+    """Whose project it is: the scene's, then the preferences', then the extension's own folder."""
+    assert example_operators._own_project(bpy.context) is None
+    values = PreferenceValues(project_folder=str(tmp_path / "preferred"))
+    monkeypatch.setattr(example_operators, "preference_values", lambda context: values)
+    assert example_operators._own_project(bpy.context) == Project(tmp_path / "preferred")
+    bpy.context.scene.anymocap.project = str(tmp_path / "scene")
+    assert example_operators._own_project(bpy.context) == Project(tmp_path / "scene")
+    monkeypatch.setattr(example_operators, "user_folder", lambda: tmp_path / "own")
+    assert example_operators._default_folder() == tmp_path / "own" / "example"
+
+
+def run_script(*arguments: Path) -> subprocess.CompletedProcess[str]:
+    """docs/headless.py with the add-on enabled, as `blender -b --addons … --python` does it."""
+    code = (
+        "import sys, runpy, bpy; sys.path.insert(0, sys.argv[1]); import anymocap_addon; anymocap_addon.register();"
+        "script = sys.argv[2]; sys.argv = ['blender', '--', *sys.argv[3:]]; runpy.run_path(script)"
+    )
+    command = [sys.executable, "-c", code, REPOSITORY, REPOSITORY / "docs" / "headless.py", *arguments]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_the_script_of_the_docs_leaves_one_file_a_creature(copy, tmp_path):
+    ended = run_script(copy.root, tmp_path / "out")
+    assert ended.returncode == 0, ended.stderr
+    assert "lynx example: lynx example" in ended.stdout
+    with bpy.data.libraries.load(str(tmp_path / "out" / "lynx.blend")) as (held, _):
+        assert "lynx example" in held.actions and "lynx_rig" in held.objects
+
+
+@pytest.mark.slow
+def test_the_script_of_the_docs_ends_with_the_panel_s_message(copy, tmp_path):
+    copy.clip(CLIP).det.write_bytes(copy.clip(CLIP).det.read_bytes()[:1000])
+    ended = run_script(copy.root, tmp_path / "out")
+    assert ended.returncode != 0
+    assert "det.npz: is truncated or not an .npz file" in ended.stderr

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from anymocap_addon.core.stage_record import load_record
 from anymocap_addon.jobs.alive import process_alive
 from anymocap_addon.jobs.events import EventTail, EventWriter
 from anymocap_addon.jobs.pool import Pool
+from anymocap_addon.jobs.stage import Registry
 from anymocap_addon.jobs.stage_run import StageRun
 from anymocap_addon.jobs.step_run import WorkerError
 
@@ -48,7 +50,7 @@ def finish(run: StageRun) -> list[dict]:
     for event in run:
         if event is None:
             time.sleep(0.01)
-        else:
+        elif event["event"] != "busy":  # the host's own work, no event of the worker
             events.append(event)
     return events
 
@@ -82,6 +84,21 @@ def test_prints_of_libraries_go_to_the_log_and_never_into_the_protocol(paths, po
     for said in (b'"forged"', b"a C library speaks", b"raw bytes\xff", b"to standard error", b"through the context"):
         assert said in log
     assert run.job.read()["state"] == "done"
+
+
+def test_big_files_are_hashed_bit_by_bit_when_a_stage_starts_and_ends(paths, pool):
+    """Hashing 24 MiB at once would keep a window waiting; no part of it may be more than a few."""
+    big = paths.assets / "big.bin"
+    stage = replace(TINY["misbehave"], inputs=lambda paths, values: [paths.assets / "big.bin"])
+    registry = Registry((stage,))
+    big.write_bytes(b"x" * (24 << 20))
+    run = StageRun(paths, stage, {"how": "write", "megabytes": 16}, pool=pool, registry=registry)
+    kinds = ["wait" if event is None else event["event"] for event in run]
+    assert kinds.index("hello") > 24 and kinds[:24] == ["busy"] * 24
+    assert kinds[kinds.index("done") :].count("busy") >= 16
+    os.utime(big)  # touched, the same content
+    again = StageRun(paths, stage, {"how": "write", "megabytes": 16}, pool=pool, registry=registry)
+    assert [event["event"] for event in again].count("busy") >= 24 and again.result.skipped
 
 
 def test_worker_stays_warm_for_the_next_stage(paths, pool):

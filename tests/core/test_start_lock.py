@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,20 @@ import sys, time
 from pathlib import Path
 from anymocap_addon.jobs.start_lock import start_lock
 record, count = Path(sys.argv[1]), Path(sys.argv[2])
+def held():
+    while True:
+        try:
+            next(waiting)
+        except StopIteration as end:
+            return end.value
+        time.sleep(0.005)
 for _ in range(20):
-    with start_lock(record):
-        value = int(count.read_text())
-        time.sleep(0.002)
-        count.write_text(str(value + 1))
+    waiting = start_lock(record)
+    release = held()
+    value = int(count.read_text())
+    time.sleep(0.002)
+    count.write_text(str(value + 1))
+    release()
 """
 
 
@@ -40,15 +50,21 @@ def test_the_lock_of_a_dead_process_is_taken_over(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     (tmp_path / ".fit.json.lock").write_text(str(ended.pid))
-    with start_lock(tmp_path / "fit.json"):
-        pass
+    with pytest.raises(StopIteration):
+        next(start_lock(tmp_path / "fit.json"))
 
 
-def test_a_held_lock_is_told_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_lock_is_waited_for_without_blocking_and_told_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_PATIENCE_S", 0.1)
-    with (
-        start_lock(tmp_path / "fit.json"),
-        pytest.raises(AnyMoCapError, match="starting this stage"),
-        start_lock(tmp_path / "fit.json"),
-    ):
-        pass
+    with pytest.raises(StopIteration) as held:
+        next(start_lock(tmp_path / "fit.json"))
+    waiting = start_lock(tmp_path / "fit.json")
+    assert next(waiting) is None
+    time.sleep(0.12)
+    with pytest.raises(AnyMoCapError, match="starting this stage"):
+        next(waiting)
+    held.value.value()
+    with pytest.raises(StopIteration):
+        next(start_lock(tmp_path / "fit.json"))
