@@ -36,6 +36,7 @@ def main(argument: dict[str, Any]) -> int:
     known = set(sys.path)
     sys.path[:0] = [entry for entry in argument["sys_path"] if entry not in known]
     import_package(Path(argument["package"]))
+    importlib.import_module(f"{PACKAGE}.jobs.numpy_metadata").complete_numpy_metadata()
     serving = importlib.import_module(f"{PACKAGE}.jobs.serving")
     code: int = serving.serve(argument["idle_s"])
     return code
