@@ -13,7 +13,6 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
-
 _WHATEVER = importlib.metadata.DistributionFinder.Context()
 
 
