@@ -69,6 +69,12 @@ def own_staleness(
     return stale_because(record, wanted, inputs, outputs, paths.root)
 
 
+def unsure_inputs(paths: CreaturePaths, stage: Stage, item: str | None) -> list[Path]:
+    """Inputs of the last run whose content has to be looked at: they were touched since."""
+    record = load_record(paths, stage.name, item)
+    return unsure(record.inputs, paths.root) if record is not None else []
+
+
 def unsure_files(registry: Registry, paths: CreaturePaths, stage: Stage, settings: dict[str, Any]) -> Iterator[Path]:
     """Files whose content has to be looked at to tell the state of a stage: they were touched since it, or a stage
     before it, ran.
@@ -77,9 +83,7 @@ def unsure_files(registry: Registry, paths: CreaturePaths, stage: Stage, setting
     seen, waiting = {stage.name}, [(stage, settings)]
     while waiting:
         stage, settings = waiting.pop()
-        record = load_record(paths, stage.name, None if stage.per == "creature" else item)
-        if record is not None:
-            yield from unsure(record.inputs, paths.root)
+        yield from unsure_inputs(paths, stage, None if stage.per == "creature" else item)
         for upstream in registry.upstream(stage, paths, settings):
             if upstream.name not in seen:
                 seen.add(upstream.name)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.clip_source import known_clips
 from ..core.errors import AnyMoCapError
+from ..core.file_mark import hashing
 from ..core.project import CreaturePaths
 from .clip_summary import ClipSummary, summarise_clip
 from .cores import usable_cores
@@ -17,7 +18,7 @@ from .next_step import NextStep, Situation, next_step
 from .plain_reason import plain_reason
 from .setting_paths import portable_paths
 from .stage import Registry, Stage
-from .state import StageState, StateReader
+from .state import StageState, StateReader, unsure_inputs
 
 Settings = dict[str, Any]
 TEST_STAGES = ("exam", "detect", "fit", "report")
@@ -85,6 +86,7 @@ def survey(
     for stage in registry:
         if stage.per == "creature" or clip:
             try:
+                yield from hashing(unsure_inputs(paths, stage, None if stage.per == "creature" else clip))
                 _look_at(registry, paths, stage, clip, wanted, reader, found, cores)
             except AnyMoCapError as error:
                 item = None if stage.per == "creature" else clip
