@@ -114,8 +114,9 @@ def _user_folder(pool: Pool) -> Path | None:
 def _folder(folder: Path | None) -> Finding:
     if folder is None:
         return Finding("user folder", True, "none (Blender's extension has one)")
-    ok = os.access(folder, os.W_OK)
-    return Finding("user folder", ok, str(folder), "" if ok else "It must exist and be writable.")
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    ok = nearest.is_dir() and os.access(nearest, os.W_OK)
+    return Finding("user folder", ok, str(folder), "" if ok else f"Make {nearest} a folder that you may write to.")
 
 
 def _key(folder: Path | None) -> Finding:

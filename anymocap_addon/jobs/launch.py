@@ -40,6 +40,11 @@ def _argument(idle_s: float, own_path: bool) -> str:
     return json.dumps({"package": str(PACKAGE_FOLDER), "sys_path": paths, "idle_s": idle_s})
 
 
+def chosen_python() -> str:
+    """The interpreter that $ANYMOCAP_PYTHON names, which wins over the preferences; empty when it names none."""
+    return os.environ.get(PYTHON_VARIABLE, "")
+
+
 def worker_command(idle_s: float, python: str = "") -> list[str]:
     """Command of a plain Python process for torch and cv2.
 
@@ -58,7 +63,7 @@ def python_command(script: Path, argument: dict[str, Any], python: str = "") -> 
     Raises:
         BadInputError: the interpreter is not a program.
     """
-    chosen = os.environ.get(PYTHON_VARIABLE, "")
+    chosen = chosen_python()
     named_by = PYTHON_VARIABLE if chosen else None
     chosen = chosen or python
     if chosen:

@@ -46,10 +46,13 @@ def stored_preferences(context: Context | None = None) -> Any:
 
 
 def user_folder() -> Path | None:
-    """The extension's own folder outside the installed files; None where the package is no extension."""
+    """The extension's own folder outside the installed files; None where the package is no extension.
+
+    It may not exist yet: who writes into it makes it, so that a draw may ask for it.
+    """
     if not ROOT_PACKAGE.startswith("bl_ext."):
         return None
-    return Path(bpy.utils.extension_path_user(ROOT_PACKAGE, create=True))
+    return Path(bpy.utils.extension_path_user(ROOT_PACKAGE))
 
 
 def preference_values(context: Context | None = None) -> PreferenceValues:

@@ -63,7 +63,7 @@ def key_source(user_folder: Path | None = None) -> KeySource:
     if os.environ.get(KEY_VARIABLE, "").strip():
         return "environment"
     folder = user_folder or _named_folder()
-    return "stored" if folder is not None and key_file(folder).is_file() else "none"
+    return "stored" if folder is not None and os.access(key_file(folder), os.F_OK) else "none"
 
 
 def store_key(user_folder: Path, key: str) -> None:
