@@ -19,31 +19,19 @@ from ..core.layout import Layout, OrthoCamera
 from .compat import set_image_output
 from .draw import PosedMeshes
 from .gpu_start import one_thread
+from .layout_camera import fit_camera
 from .scene import PAINT
 
 STUDIO_LIGHT = "paint.sl"  # bundled with Blender: the brightest even one
 BORDER_PX = 6  # around the creature, for the smoothing of edges
-CREATURE_DEPTHS = 4.0  # camera distance in heights of the frame, so that no creature reaches the camera
 
 Picture = NDArray[np.uint8]
 
 
 def place_camera(name: str, view: OrthoCamera) -> bpy.types.Object:
     """A Blender camera that shows what the layout's camera shows; linked into the open scene."""
-    camera = bpy.data.cameras.new(name)
-    camera.type = "ORTHO"
-    camera.sensor_fit = "VERTICAL"
-    camera.ortho_scale = view.ortho_scale
-    holder = bpy.data.objects.new(name, camera)
-    holder.rotation_euler = np.radians(view.rotation_deg).tolist()
-    # An orthographic picture does not change with the distance; a large creature needs one beyond its own size.
-    location = np.array(view.location)
-    axis = 1 if view.rotation_deg[2] == 0 else 0  # along which it looks
-    distance = max(abs(location[axis]), CREATURE_DEPTHS * view.ortho_scale)
-    location[axis] = -distance
-    holder.location = location.tolist()
-    camera.clip_start = 1e-3 * distance
-    camera.clip_end = 2 * distance
+    holder = bpy.data.objects.new(name, bpy.data.cameras.new(name))
+    fit_camera(holder, view)
     bpy.context.scene.collection.objects.link(holder)
     return holder
 

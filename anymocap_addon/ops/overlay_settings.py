@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 SMALLEST_WIDTH = 0.15
 LEFT, BOTTOM, WIDTH = 0.012, 0.02, 0.5
@@ -30,10 +30,23 @@ class ANYMOCAP_PG_overlay(bpy.types.PropertyGroup):
     caption: _layer("Caption", "Clip, frame, time, error and confidence in words")  # type: ignore[valid-type]
     strip: _layer("Strip", "Error, confidence and contacts over the whole clip; click or drag to go to a frame")  # type: ignore[valid-type]
 
-    joints3d: _layer("Joints", "The fitted joints in the 3D view, coloured from doubtful to confident", False)  # type: ignore[valid-type]
+    joints3d: _layer("Joints", "What both views read, as joints in space; their colour is the confidence", False)  # type: ignore[valid-type]
     skeleton3d: _layer("Skeleton", "The fitted skeleton in the 3D view", False)  # type: ignore[valid-type]
     contacts3d: _layer("Contacts", "Marks in the 3D view where a foot is planted", False)  # type: ignore[valid-type]
-    trails: _layer("Trails", "The way of the feet through the 3D view", False)  # type: ignore[valid-type]
+    trails: _layer("Trails", "The way of the joints through the 3D view", False)  # type: ignore[valid-type]
+    trail_of: EnumProperty(  # type: ignore[valid-type]
+        name="Trails of",
+        items=(
+            ("CONTACTS", "Feet", "Joints that may touch the ground"),
+            ("SELECTED", "Selected", "Joints of the selected bones"),
+            ("ALL", "All", "All joints"),
+        ),
+        description="Which joints draw their way",
+        default="CONTACTS",
+    )
+    trail_frames: IntProperty(  # type: ignore[valid-type]
+        name="Trail Length", description="Frames of the clip before and after this one", default=12, min=1, max=1000
+    )
     clip_behind: _layer("Clip behind", "Through the layout's cameras: the clip behind the creature")  # type: ignore[valid-type]
 
     left: FloatProperty(  # type: ignore[valid-type]
