@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _BUDGET_S = 0.004  # of one tick
 _FIRST_BUDGET_S = 0.05  # while the artist waits for what is not known yet
+_SHARE = 0.06  # of the time since the last tick: a slow window, which ticks seldom, gets there too
 _BUSY_EVERY_S = 0.01
 _IDLE_EVERY_S = 0.25
 _FILES_EVERY_S = 1.0
@@ -79,6 +80,7 @@ class StateCache:
         self._work_key: Key | None = None
         self._host_changed = -1
         self._files_at = 0.0
+        self._ticked_at = time.monotonic()
         self._redraw = SidebarRedraw()
 
     def of(self, context: Context) -> SceneStates | None:
@@ -111,10 +113,17 @@ class StateCache:
     def _tick(self) -> float:
         if self._work is None:
             self._look_for_work()
+        now = time.monotonic()
         if self._work is not None:
-            self._step(time.monotonic() + (_BUDGET_S if self._work_key in self._known else _FIRST_BUDGET_S))
+            self._step(now + self._budget_s(now - self._ticked_at))
+        self._ticked_at = now
         self._redraw.when_changed(self.version)
         return _BUSY_EVERY_S if self._work is not None else _IDLE_EVERY_S
+
+    def _budget_s(self, since_tick_s: float) -> float:
+        if self._work_key not in self._known:
+            return _FIRST_BUDGET_S
+        return min(_FIRST_BUDGET_S, max(_BUDGET_S, _SHARE * since_tick_s))
 
     def _look_for_work(self) -> None:
         """Begin to look at the first shown scene whose choice, settings or files have changed."""
