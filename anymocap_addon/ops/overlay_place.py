@@ -96,7 +96,7 @@ class Place:
 
 
 def place_overlay(settings: Any, free: Box, layout: Layout, ui_scale: float) -> Place:
-    """Put the overlay where its settings say, whole and inside `free`.
+    """Put the overlay where its settings say, whole and inside `free`; where that is low, without strip and caption.
 
     Args:
         settings: `left`, `bottom`, `width` (shares of `free`), `caption` and `strip` (whether they are shown).
@@ -104,6 +104,8 @@ def place_overlay(settings: Any, free: Box, layout: Layout, ui_scale: float) -> 
     """
     caption = CAPTION_PX * ui_scale if settings.caption else 0.0
     strip = STRIP_PX * ui_scale if settings.strip else 0.0
+    strip = strip if free.h >= 2 * (caption + strip) else 0.0
+    caption = caption if free.h >= 2 * (caption + strip) else 0.0
     widest = min(free.w, max(free.h - caption - strip, 1.0) * layout.width / layout.height)
     width = round(min(max(settings.width * free.w, LEAST_WIDTH_PX * ui_scale), widest))
     height = round(width * layout.height / layout.width)
