@@ -15,6 +15,7 @@ from pretended import pretend_creature, pretend_run
 import anymocap_addon
 from anymocap_addon.core.clip_source import add_clip, clip_video
 from anymocap_addon.core.project import CreaturePaths, Project
+from anymocap_addon.jobs.registry import REGISTRY
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -215,6 +216,28 @@ def test_caches_are_cleaned_and_results_stay(scene, paths):
     bpy.ops.anymocap.clean_caches(reader_work=True)
     assert not cache.exists() and paths.reader_pt.exists() and paths.model().exists()
     assert states().of(bpy.context).of("train").word == "ready"
+
+
+def test_what_is_ready_is_done_again_when_asked(scene, paths):
+    pretend_creature(paths)
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    asked = [said.given["stage"] for said in draw().said if said.idname == "anymocap.run_again"]
+    assert asked == ["prep", "rig", "ref", "dataset", "train"]
+    with pytest.raises(RuntimeError, match=r"model\.glb"):
+        bpy.ops.anymocap.run_again(stage="prep")
+    assert states().refresh(bpy.context).of("prep").word == "failed", "it ran, on a mesh that is none"
+    with pytest.raises(RuntimeError, match="no such stage"):
+        bpy.ops.anymocap.run_again(stage="nonsense")
+
+
+def test_a_stage_that_cannot_run_says_what_it_needs(scene, paths):
+    pretend_creature(paths, upto="prep")
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    why_blocked = sys.modules["anymocap_addon.ops.states"].why_blocked
+    assert why_blocked(bpy.context, REGISTRY["ref"]) == "Reference needs the rig: run Rig first"
+    assert why_blocked(bpy.context, REGISTRY["rig"]) == ""
 
 
 def test_the_log_of_a_failure_is_found_and_shown(scene, paths):

@@ -53,8 +53,12 @@ def draw_button(layout: UILayout, look: StageLook, verb: str, is_next: bool = Fa
     """The stage's one button."""
     row = layout.row()
     row.scale_y = _BIG if is_next else 1.0
+    icon = "PLAY" if is_next else "NONE"
+    if look.word == "ready":
+        row.operator("anymocap.run_again", text=f"{verb} Again", icon=icon).stage = look.name
+        return
     text = "Go On" if look.word == "stopped" else verb if look.word == "missing" else f"{verb} Again"
-    row.operator(f"anymocap.{look.name}", text=text, icon="PLAY" if is_next else "NONE")
+    row.operator(f"anymocap.{look.name}", text=text, icon=icon)
 
 
 def draw_progress(layout: UILayout, context: Context, look: StageLook) -> None:
