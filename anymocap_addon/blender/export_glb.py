@@ -57,6 +57,8 @@ def _export(path: Path, all_actions: bool, jpeg: bool, armature: bpy.types.Objec
         export_yup=True,
         export_animations=True,
         export_animation_mode="ACTIONS" if all_actions else "ACTIVE_ACTIONS",
+        # Until 4.4 "all actions of a single armature" comes before the mode, and would merge them all into one animation.
+        export_anim_single_armature=all_actions,
         export_nla_strips_merged_animation_name=action.name if action else "Animation",
         export_force_sampling=True,
         export_anim_slide_to_zero=True,
