@@ -21,7 +21,7 @@ from ...core.capture_view import CaptureView
 from ...core.confidence_colour import DOUBT, confidence_colours
 from ...core.errors import BadInputError
 from ...core.space_marks import bones, contact_rings, read_joints, trails
-from ...ops.current_capture import clip_clock, current_view
+from ...ops.current_capture import current_view, shown_frame
 from ...ops.layout_cameras import looked_through
 from .clip_behind import draw_clip_behind
 from .lines_in_space import LinesInSpace
@@ -186,18 +186,8 @@ def draw_in_space(context: Context) -> None:
     region = context.region
     canvas = Canvas(region.width, region.height, linear=True)
     seen = context.region_data.perspective_matrix
-    frame = shown_frame(context, view)
+    frame, _ = shown_frame(context.scene, view)
     if behind is not None:
         draw_clip_behind(view, behind, frame, seen, place, settings.overlay.opacity, linear=True)
     if look.any:
         SPACE.draw(canvas, seen, place, view, frame, look, context.preferences.system.ui_scale)
-
-
-def shown_frame(context: Context, view: CaptureView) -> int:
-    """The clip's frame at the scene's; outside of the clip its nearer end."""
-    clock = clip_clock(context.scene, view)
-    now = context.scene.frame_current_final
-    frame = clock.clip_frame(now)
-    if frame is not None:
-        return frame
-    return 0 if now < clock.start_frame else view.T - 1

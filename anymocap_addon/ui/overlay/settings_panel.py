@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...ops.current_capture import CAPTURES
 from ...ops.overlay_settings import LAYERS, LAYERS_3D
 from ...ops.overlay_state import STATE
+from ..wrapped_text import draw_text
 
 if TYPE_CHECKING:
     from bpy.types import Context, UILayout
@@ -27,8 +28,12 @@ def draw_settings(layout: UILayout, context: Context) -> None:
     row.operator("anymocap.overlay_drag", text="Move", icon="ARROW_LEFTRIGHT").part = "MOVE"
     row.operator("anymocap.overlay_drag", text="Resize", icon="FULLSCREEN_ENTER").part = "RESIZE"
     row.operator("anymocap.overlay_reset", text="", icon="LOOP_BACK")
-    space = layout.column(heading="In the scene")
-    _draw_layers(space, settings, (*LAYERS_3D, "clip_behind"))
+    layout.label(text="In the scene")
+    _draw_layers(layout, settings, (*LAYERS_3D, "clip_behind"))
+    if settings.trails:
+        trails = layout.row(align=True)
+        trails.prop(settings, "trail_of", text="")
+        trails.prop(settings, "trail_frames", text="Frames")
 
 
 def _draw_layers(layout: UILayout, settings: object, names: tuple[str, ...]) -> None:
@@ -43,6 +48,6 @@ def _draw_problems(layout: UILayout, context: Context) -> None:
     if loaded is not None:
         words += [loaded.error] if loaded.error else list(loaded.view.problems if loaded.view is not None else ())
     for text in words:
-        layout.label(text=text, icon="ERROR")
+        draw_text(layout, context, text, icon="ERROR")
     if STATE.fault:
         layout.operator("anymocap.overlay_restart", icon="FILE_REFRESH")

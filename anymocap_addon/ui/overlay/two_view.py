@@ -13,6 +13,7 @@ from ...core.capture_view import CaptureView
 from ...core.confidence_colour import DOUBT, confidence_colours
 from ...core.layout import DIVIDER, DIVIDER_WIDTH_PX, FLOOR, WALL
 from ...ops.overlay_place import Box, Place
+from .clip_behind import clip_uv
 from .frame_texture import TEXTURES, packs_bytes
 from .look import Look, Moment
 from .marks import Areas, Canvas, Colour, Dots, Lines, inside, rgba
@@ -116,12 +117,8 @@ def draw_frame(canvas: Canvas, view: CaptureView, texture: gpu.types.GPUTexture,
 
 def _frame_uv(view: CaptureView) -> Array:
     """(4, 2) place in the clip's picture, 0..1 with v downward, of the canvas' lower then upper corners, left first."""
-    assert view.preview is not None
     width, height = view.layout.width, view.layout.height
-    corners = np.array([[0, height], [width, height], [0, 0], [width, 0]], float)
-    to_clip = np.linalg.inv(view.det.calib[:, :2])
-    clip = (corners - view.det.calib[:, 2]) @ to_clip.T
-    return np.asarray(clip / [view.preview.clip_width, view.preview.clip_height])
+    return clip_uv(view, np.array([[0, height], [width, height], [0, 0], [width, 0]], float))
 
 
 def _ground(view: CaptureView, place: Place, opacity: float) -> Areas:
