@@ -170,9 +170,8 @@ class ANYMOCAP_AP_preferences(bpy.types.AddonPreferences):
     def _draw_film(self, layout: UILayout, context: Context) -> None:
         source = current_source()
         row = layout.row(align=True)
-        field = row.row(align=True)
-        field.enabled = source != "environment"
-        field.prop(self, "fal_key")
+        row.enabled = source != "environment"
+        row.prop(self, "fal_key")
         if source == "stored":
             row.operator("anymocap.forget_fal_key", text="", icon="X")
         _explain(layout, context, f"{WORDS[source]}.", "CHECKMARK" if source != "none" else "INFO")
