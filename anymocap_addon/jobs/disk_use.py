@@ -36,7 +36,7 @@ def disk_use(paths: CreaturePaths) -> list[DiskItem]:
     """What lies in the creature's folders, caches first, each file counted once, empty kinds left out."""
     clips = known_clips(paths)
     counted = [
-        _item("reader_work", "Training cache", [paths.runs / "reader_work"], "made again when the reader is trained"),
+        _item("reader_work", "Training cache", [paths.runs / "reader_work"], "made again by training"),
         _item("exam_frames", "Frames of the tests", [paths.exam(clip).frames for clip in clips], "the test clips stay"),
         _item("renders", "Frames of the showcases", _renders(paths, clips), "the showcase films stay"),
         _item("previews", "Viewport previews", _previews(paths, clips), "made again by Read and Fit"),

@@ -9,8 +9,9 @@ from typing import Any
 
 from ..core.clip_source import known_clips
 from ..core.errors import AnyMoCapError
-from ..core.file_mark import hashing
+from ..core.file_mark import hashing, unsure
 from ..core.project import CreaturePaths
+from ..core.stage_record import load_record
 from .clip_summary import ClipSummary, summarise_clip
 from .cores import usable_cores
 from .expected_seconds import expected_seconds
@@ -36,6 +37,7 @@ class Survey:
         seconds: what a stage would take, by stage name; "test" is the test of the reader.
         made_elsewhere: stages that never ran here although all that they make is there.
         next_step: the one next step.
+        has_armature: there is an armature to put a motion on.
         error: what keeps the states from being known (a damaged creature.json), one sentence, else empty.
         watched: files and folders whose change makes all this out of date.
     """
@@ -48,6 +50,7 @@ class Survey:
     seconds: Mapping[str, float | None]
     made_elsewhere: frozenset[str]
     next_step: NextStep
+    has_armature: bool = True
     error: str = ""
     watched: tuple[Path, ...] = ()
 
@@ -108,9 +111,17 @@ def survey(
         seconds=found.seconds,
         made_elsewhere=frozenset(found.made_elsewhere),
         next_step=next_step(_situation(paths, clip, clips, found, has_armature)),
+        has_armature=has_armature,
         error=_damage(paths, found.errors),
         watched=tuple(sorted(found.watched)),
     )
+
+
+def _hashed_inputs(paths: CreaturePaths, stage: Stage, clip: str) -> Generator[None, None, None]:
+    """Files that were touched or copied are hashed in parts; what has looked the same before is not read again."""
+    record = load_record(paths, stage.name, None if stage.per == "creature" else clip)
+    if record is not None:
+        yield from hashing(unsure(record.inputs, paths.root))
 
 
 def _look_at(

@@ -53,7 +53,7 @@ class ANYMOCAP_OT_add_clip(_NeedsCreature, bpy.types.Operator):
     The file stays where it is"""
 
     bl_idname = "anymocap.add_clip"
-    bl_label = "Add Clip from a Video File"
+    bl_label = "Add Clip"
     bl_options = {"UNDO"}
 
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]

@@ -78,7 +78,7 @@ class ANYMOCAP_OT_add_creature_from_file(_NeedsProject, bpy.types.Operator):
     """Add a creature whose mesh is a file: glb, gltf, fbx, obj, usd or blend. The file stays where it is"""
 
     bl_idname = "anymocap.add_creature_from_file"
-    bl_label = "Add Creature from a Mesh File"
+    bl_label = "Add Creature"
     bl_options = {"UNDO"}
 
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
@@ -108,7 +108,7 @@ class ANYMOCAP_OT_add_creature_from_scene(_NeedsProject, bpy.types.Operator):
     """Add the creature that the active object belongs to: its armature and all meshes that follow it"""
 
     bl_idname = "anymocap.add_creature_from_scene"
-    bl_label = "Add Creature from This Scene"
+    bl_label = "Add Creature"
     bl_options = {"UNDO"}
 
     name: bpy.props.StringProperty(  # type: ignore[valid-type]

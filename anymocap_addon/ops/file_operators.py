@@ -154,18 +154,18 @@ class ANYMOCAP_OT_clean_caches(_NeedsCreature, bpy.types.Operator):
         for item in self.found:
             if item.cache:
                 setattr(self, item.name, item.name != "jobs")
-        answer: set[str] = context.window_manager.invoke_props_dialog(self, width=420)
+        answer: set[str] = context.window_manager.invoke_props_dialog(self, width=460)
         return answer
 
     def draw(self, context: Context) -> None:
         column = self.layout.column()
         for item in self.found:
-            row = column.split(factor=0.48)
+            row = column.split(factor=0.42)
             if item.cache:
                 row.prop(self, item.name)
             else:
                 row.label(text=item.label, icon="LOCKED")
-            row = row.split(factor=0.3)
+            row = row.split(factor=0.25)
             row.label(text=shown_size(item.size))
             row.label(text=item.cost)
         column.separator()

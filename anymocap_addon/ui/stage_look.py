@@ -74,6 +74,8 @@ def stage_look(states: SceneStates, name: str) -> StageLook:
             return StageLook(
                 name, "running", text, f"Another program does it ({watch.note or 'at work'}).", "", watch.fraction
             )
+    if name == "apply" and not states.survey.has_armature:
+        return StageLook(name, "missing")  # what was applied is on an armature of another file
     if name in states.survey.made_elsewhere:
         return StageLook(name, "ready", "made elsewhere")
     if running is not None and running.word == "failed" and running.error is not None:
