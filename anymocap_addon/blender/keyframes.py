@@ -1,9 +1,10 @@
 """Keys of a motion written in bulk on an Action: each bone in the rotation mode that it has.
 
 Keys sit at start_frame + t * scene_fps / fps, so a motion lasts as long in the scene as in its clip whatever
-the two rates are; where they differ keys fall between frames. Keys on every frame are LINEAR; keys between
-frames are BEZIER with clamped handles, so that the frames between keys lie on a smooth curve. Locks and
-constraints are left alone."""
+the two rates are; where they differ keys fall between frames. Keys on every frame are LINEAR. Where frames lie
+between keys these are BEZIER, with handles that make each channel the cubic through its keys whose slope at a key is
+that between its neighbours (Catmull and Rom): so the creature moves as smoothly as in its clip, and the same at every
+rate. Locks and constraints are left alone."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _REST = {
     "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
     "rotation_euler": (0.0, 0.0, 0.0),
 }
-_AUTO_CLAMPED = 4  # bpy: Keyframe.handle_left_type 'AUTO_CLAMPED'
+_ALIGNED, _AUTO_CLAMPED = 3, 4  # bpy: Keyframe.handle_left_type
 _LINEAR, _BEZIER = 1, 2  # bpy: Keyframe.interpolation
 
 
@@ -138,11 +139,17 @@ def _paths_of_other_actions(armature: bpy.types.Object) -> set[str]:
 
 def _fill(curve: bpy.types.FCurve, frames: Array, values: Array) -> None:
     count = len(values)
-    whole = bool(np.all(np.abs(frames - np.round(frames)) < 1e-6))
+    steps = np.diff(frames)
+    smooth = count > 1 and bool(np.abs(steps - 1.0).max() > 1e-6)
     points = curve.keyframe_points
     points.add(count)
     points.foreach_set("co", np.stack([frames, values], 1).astype(np.float32).ravel())
-    points.foreach_set("interpolation", np.full(count, _LINEAR if whole else _BEZIER, np.int32))
+    points.foreach_set("interpolation", np.full(count, _BEZIER if smooth else _LINEAR, np.int32))
     for side in ("handle_left_type", "handle_right_type"):
-        points.foreach_set(side, np.full(count, _AUTO_CLAMPED, np.int32))
+        points.foreach_set(side, np.full(count, _ALIGNED if smooth else _AUTO_CLAMPED, np.int32))
+    if smooth:
+        third, slope = float(steps[0]) / 3, np.gradient(values, frames)
+        for side, way in (("handle_left", -third), ("handle_right", third)):
+            handles = np.stack([frames + way, values + way * slope], 1)
+            points.foreach_set(side, handles.astype(np.float32).ravel())
     curve.update()
