@@ -29,7 +29,7 @@ def run(*command: str | Path, **environment: str) -> str:
     ended = subprocess.run(
         [str(part) for part in command], capture_output=True, text=True, env={**os.environ, **environment}
     )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr[-4000:]
     return ended.stdout
 
 
