@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import gpu
@@ -158,8 +159,8 @@ class PosedMeshes:
         return position.min(0), position.max(0)
 
 
-def _read(collection: bpy.types.bpy_prop_collection, name: str, size: int, dtype: type) -> NDArray:
-    values = np.empty(size, dtype)
+def _read(collection: bpy.types.bpy_prop_collection, name: str, size: int, dtype: type) -> NDArray[Any]:
+    values: NDArray[Any] = np.empty(size, dtype)
     collection.foreach_get(name, values)
     return values
 

@@ -38,7 +38,8 @@ class SampledTarget:
 
     def bind(self) -> AbstractContextManager[Any]:
         """Draw into the samples within this `with` block."""
-        return self._large.bind()
+        bound: AbstractContextManager[Any] = self._large.bind()
+        return bound
 
     def average(self, bottom: int, top: int, tiles: bool = False) -> NDArray[np.uint8]:
         """Rows bottom..top, counted from below, of the averaged picture: (rows, width, 4), upper row first."""
