@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..core.errors import BadInputError
-from .armature_id import armature_of, held_id
+from .armature_id import held_id
 from .ready_result import ReadyResult
 from .running import HOST
 from .running_stage import RunningStage
@@ -90,12 +89,11 @@ def _window_for(ready: ReadyResult) -> Window | None:
 
 def _apply(window: Window, ready: ReadyResult) -> None:
     try:
-        armature = armature_of(ready.armature_id)
         with bpy.context.temp_override(window=window):
             if not bpy.ops.anymocap.apply.poll():
                 return  # it is not known yet that the motion is there
             # True: an undo step is pushed, as for a button
-            bpy.ops.anymocap.apply("EXEC_DEFAULT", True, clip=ready.clip, armature=armature.name)
-    except (BadInputError, RuntimeError) as error:  # RuntimeError: what an operator reports as an error
+            bpy.ops.anymocap.apply("EXEC_DEFAULT", True)
+    except RuntimeError as error:  # RuntimeError: what an operator reports as an error
         ready.problem = str(error).removeprefix("Error: ").strip()
     HOST.touch()

@@ -1,4 +1,5 @@
-"""The artist's armature under an id of our own, which outlives a new name, a file load and an undo."""
+"""The artist's armature, known by an id of our own: the Scene points at it, but what runs in the background outlives
+the open file and holds nothing of Blender's."""
 
 from __future__ import annotations
 
@@ -32,20 +33,21 @@ def give_id(armature: bpy.types.Object) -> str:
     return str(armature[PROPERTY])
 
 
-def armature_of(armature_id: str) -> bpy.types.Object:
-    """The armature with that id in the open file.
+def check_armature(armature: bpy.types.Object) -> None:
+    """Whether the chosen armature can get a motion.
 
     Raises:
-        BadInputError: it is not in this file, or it was deleted.
+        BadInputError: it was deleted (the Scene's setting still holds it), or it is linked from another file.
     """
-    for candidate in bpy.data.objects:
-        if candidate.type == "ARMATURE" and held_id(candidate) == armature_id:
-            # An object that the artist deleted stays while our Scene's setting points at it.
-            if not candidate.users_scene:
-                break
-            return candidate
-    raise BadInputError(
-        "The armature that was chosen is not in this file any more.",
-        key="armature",
-        hint="Choose another one under Apply; the fitted motion is kept.",
-    )
+    if not armature.users_scene:
+        raise BadInputError(
+            f"The armature {armature.name!r} is not in this file any more.",
+            key="armature",
+            hint="Undo its deletion or choose another one; the fitted motion is kept.",
+        )
+    if not armature.is_editable:
+        raise BadInputError(
+            f"The armature {armature.name!r} is linked from another file.",
+            key="armature",
+            hint="Make a library override of it, and choose that.",
+        )

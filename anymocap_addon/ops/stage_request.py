@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadInputError
 from ..jobs.stage import Stage, load_function
+from .armature_id import check_armature
 from .scene_settings import creature_paths, item_of, wanted_settings
 
 if TYPE_CHECKING:
@@ -20,12 +21,16 @@ def asked_settings(
     """The settings of a run: the Scene's, over them what was given, and what only the open scene knows.
 
     Raises:
-        BadInputError: the scene names no creature, no clip is chosen, or the open scene lacks what is named.
+        BadInputError: the scene names no creature, no clip is chosen, the armature cannot be keyed, or the open scene
+            lacks what is named.
     """
     given = given or {}
     item = item_of(context, stage, given.get(stage.per, item))
     if item == "":
         raise BadInputError(f"No {stage.per} is chosen.", key=stage.per, hint="Choose or add one.")
+    armature = context.scene.anymocap.armature
+    if runs_here(stage) and armature is not None and given.get("armature", armature.name) == armature.name:
+        check_armature(armature)
     wanted = {**wanted_settings(context, stage, item), **given}
     wanted = {name: value for name, value in wanted.items() if value is not None}
     if stage.gather:
