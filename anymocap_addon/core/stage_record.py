@@ -41,11 +41,24 @@ class StageRecord:
     started: str = ""
     pid: int = field(default_factory=os.getpid)
 
+    @property
+    def cleaned(self) -> bool:
+        """Whether what it made was deleted on purpose, after it had gone into a later stage."""
+        return bool(self.result.get("cleaned"))
+
 
 def save_record(paths: CreaturePaths, record: StageRecord) -> None:
     """Write the record to runs/<c>/stages/."""
     data = {**vars(record), "inputs": [vars(m) for m in record.inputs], "outputs": [vars(m) for m in record.outputs]}
     write_json_file(paths.stage_record(record.stage, record.clip), "stage", data)
+
+
+def mark_cleaned(paths: CreaturePaths, stage: str) -> None:
+    """Remember that what a stage made was deleted on purpose."""
+    record = load_record(paths, stage)
+    if record is not None:
+        record.result["cleaned"] = True
+        save_record(paths, record)
 
 
 def load_record(paths: CreaturePaths, stage: str, clip: str | None = None) -> StageRecord | None:

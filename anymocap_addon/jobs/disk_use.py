@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core.clip_source import known_clips
+from ..core.errors import AnyMoCapError
 from ..core.project import CreaturePaths
+from ..core.stage_record import mark_cleaned
 from .job_folder import all_jobs
+from .registry import REGISTRY
+from .state import stage_state
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,7 @@ class DiskItem:
         paths: files and folders that are there.
         size: bytes of all of them.
         cache: they may be cleaned; `cost` says what that means.
+        stage: whose outputs they are; its record remembers that they were cleaned.
     """
 
     name: str
@@ -30,6 +35,7 @@ class DiskItem:
     size: int
     cache: bool = False
     cost: str = ""
+    stage: str = ""
 
 
 def disk_use(paths: CreaturePaths) -> list[DiskItem]:
@@ -44,8 +50,9 @@ def disk_use(paths: CreaturePaths) -> list[DiskItem]:
     ]
     caches = {path for item in counted for path in item.paths}
     counted += [
+        _dataset(paths),
         _item("assets", "Creature", [paths.assets], skip=caches),
-        _item("dataset", "Dataset", [paths.dataset, paths.dataset_sheet], skip=caches),
+        _item("sheet", "Dataset's check sheet", [paths.dataset_sheet]),
         _item("reader", "Reader", [paths.reader_pt], skip=caches),
         _item("clips", "Clips and motions", [paths.runs / "clips", paths.runs / "exam"], skip=caches),
         _item("videos", "Films", [paths.runs / "videos"], skip=caches),
@@ -53,8 +60,8 @@ def disk_use(paths: CreaturePaths) -> list[DiskItem]:
     return [item for item in counted if item.size]
 
 
-def clean(items: Iterable[DiskItem]) -> int:
-    """Delete caches; what cannot be deleted (a file in use) stays.
+def clean(paths: CreaturePaths, items: Iterable[DiskItem]) -> int:
+    """Delete caches of a creature; what cannot be deleted (a file in use) stays.
 
     Returns:
         Bytes that were freed.
@@ -73,6 +80,8 @@ def clean(items: Iterable[DiskItem]) -> int:
             else:
                 path.unlink(missing_ok=True)
             freed += before - _size(path, set())
+        if item.stage:
+            mark_cleaned(paths, item.stage)
     return freed
 
 
@@ -88,6 +97,20 @@ def _item(name: str, label: str, candidates: list[Path], cost: str = "", skip: s
     there = tuple(path for path in candidates if path.exists())
     size = sum(_size(path, skip or set()) for path in there)
     return DiskItem(name, label, there, size, cache=bool(cost), cost=cost)
+
+
+def _dataset(paths: CreaturePaths) -> DiskItem:
+    """The training pictures, which may go once a reader was trained on them."""
+    cost = "drawn again to train again" if _trained(paths) else ""
+    item = _item("dataset", "Training pictures", [paths.dataset], cost)
+    return replace(item, stage="dataset" if item.cache else "")
+
+
+def _trained(paths: CreaturePaths) -> bool:
+    try:
+        return stage_state(REGISTRY, paths, REGISTRY["train"]).word == "ready"
+    except AnyMoCapError:
+        return False  # a damaged record or creature.json: nobody knows whether the pictures are needed
 
 
 def _renders(paths: CreaturePaths, clips: list[str]) -> list[Path]:

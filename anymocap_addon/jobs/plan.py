@@ -14,7 +14,7 @@ from .pool import Pool
 from .registry import REGISTRY
 from .stage import Registry, Stage
 from .stage_run import StageResult, StageRun
-from .state import remembered_settings
+from .state import remembered_settings, stage_state
 
 Values = dict[str, Any]
 SettingsOf = Callable[[Stage, str | None], Values]
@@ -131,9 +131,21 @@ def stale_plan(
     planned = []
     for item, per in [(None, "creature"), *((clip, "clip") for clip in clips)]:
         for stage in registry:
-            if stage.per == per and (stage.automatic or load_record(paths, stage.name, item) is not None):
+            record = load_record(paths, stage.name, item) if stage.per == per else None
+            if record is not None and record.cleaned and not _needed_again(registry, paths, stage, settings_of):
+                continue
+            if stage.per == per and (stage.automatic or record is not None):
                 planned.append(Planned(stage.name, settings_of(stage, item), item))
     return planned
+
+
+def _needed_again(registry: Registry, paths: CreaturePaths, stage: Stage, settings_of: SettingsOf) -> bool:
+    """Whether a later stage has to run that reads what was cleaned away."""
+    states = [
+        stage_state(registry, paths, other, None, settings_of(other, None))
+        for other in registry.readers(stage, paths, settings_of(stage, None))
+    ]
+    return any(state.word != "ready" for state in states)
 
 
 def last_settings(paths: CreaturePaths) -> SettingsOf:

@@ -141,3 +141,12 @@ class Registry:
             if wanted & set(other.outputs(paths, other.item_settings(item))):
                 earlier.append(other)
         return earlier
+
+    def readers(self, stage: Stage, paths: CreaturePaths, settings: dict[str, Any]) -> list[Stage]:
+        """The stages per creature that read what `stage` makes with these settings, in pipeline order."""
+        made = set(stage.outputs(paths, settings))
+        return [
+            other
+            for other in self
+            if other.per == "creature" and made & set(other.inputs(paths, other.item_settings(None)))
+        ]

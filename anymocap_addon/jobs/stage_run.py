@@ -110,7 +110,7 @@ class StageRun:
         yield from self._hashed(unsure_files(self.registry, self.paths, self.stage, self.settings))
         if not self._force:
             state = stage_state(self.registry, self.paths, self.stage, self.item, self.settings)
-            if state.word == "ready" and state.record is not None:
+            if state.word == "ready" and state.record is not None and not state.record.cleaned:
                 figures, outputs = state.record.result, self._outputs()
                 self.result = StageResult(self.stage.name, True, figures, state.record.seconds, outputs)
                 return

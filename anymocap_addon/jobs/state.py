@@ -153,8 +153,20 @@ class StateReader:
             return "failed", (record.error or {}).get("message", "")
         if record.outcome != "done":
             return "stale", "it was stopped before its end; it resumes"
-        reason = own_staleness(stage, self._paths, record, values)
+        reason = own_staleness(stage, self._paths, record, values, with_outputs=not record.cleaned)
+        if reason is None and record.cleaned and not self._gone_into_later(stage, values):
+            reason = "what it made was cleaned away"
         return ("stale", reason) if reason else ("ready", "")
+
+    def _gone_into_later(self, stage: Stage, values: dict[str, Any]) -> bool:
+        """Whether the stages that read what this one makes have done so, for the inputs and settings that they have."""
+        for other in self._registry.readers(stage, self._paths, values):
+            record = load_record(self._paths, other.name)
+            if record is None or record.outcome != "done":
+                return False
+            if own_staleness(other, self._paths, record, remembered_settings(other, None, record)):
+                return False
+        return True
 
     def _upstream_reason(self, upstream: Stage, item: str | None) -> str:
         state = self.state(upstream, None if upstream.per == "creature" else item)

@@ -96,6 +96,7 @@ def survey(
                 found.states[stage.name] = StageState(stage, item, "failed", error.message, None)
                 found.errors.append(error)
             yield
+    _want_again(registry, paths, found)
     clips = []
     for name in known_clips(paths):
         clips.append(_summary(paths, name, found))
@@ -182,6 +183,18 @@ _NO_FILE = {
     "prep": "The creature has no mesh yet: choose a file or an object of the scene",
     "detect": "The clip has no video yet: add a clip from a video file",
 }
+
+
+def _want_again(registry: Registry, paths: CreaturePaths, found: _Findings) -> None:
+    """What was cleaned away is out of date as soon as a later stage has to read it again."""
+    for name, state in list(found.states.items()):
+        if state.record is None or not state.record.cleaned or state.word != "ready":
+            continue
+        for reader in registry.readers(state.stage, paths, state.stage.item_settings(state.item)):
+            if found.states[reader.name].word != "ready":
+                found.states[name] = replace(state, word="stale", because="its pictures were cleaned away")
+                label = state.stage.label
+                found.blocked[reader.name] = f"The {_NOUNS[name]} was cleaned away: run {label} again first"
 
 
 def _summary(paths: CreaturePaths, name: str, found: _Findings) -> ClipSummary:

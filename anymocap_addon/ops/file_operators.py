@@ -132,6 +132,7 @@ class ANYMOCAP_OT_clean_caches(_NeedsCreature, bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     reader_work: bpy.props.BoolProperty(name="Training cache")  # type: ignore[valid-type]
+    dataset: bpy.props.BoolProperty(name="Training pictures")  # type: ignore[valid-type]
     exam_frames: bpy.props.BoolProperty(name="Frames of the tests")  # type: ignore[valid-type]
     renders: bpy.props.BoolProperty(name="Frames of the showcases")  # type: ignore[valid-type]
     previews: bpy.props.BoolProperty(name="Viewport previews")  # type: ignore[valid-type]
@@ -172,8 +173,9 @@ class ANYMOCAP_OT_clean_caches(_NeedsCreature, bpy.types.Operator):
         column.label(text=f"In all {shown_size(sum(item.size for item in self.found))}. OK deletes what is ticked.")
 
     def execute(self, context: Context) -> set[str]:
-        items = [item for item in disk_use(creature_paths(context)) if item.cache and getattr(self, item.name)]
-        freed = clean(items)
+        paths = creature_paths(context)
+        items = [item for item in disk_use(paths) if item.cache and getattr(self, item.name)]
+        freed = clean(paths, items)
         STATES.refresh(context)
         self.report({"INFO"}, f"{shown_size(freed)} freed" if freed else "Nothing was deleted")
         return {"FINISHED"}

@@ -10,6 +10,7 @@ from pretended import pretend_creature, pretend_run
 
 from anymocap_addon.core.clip_source import add_clip
 from anymocap_addon.core.project import CreaturePaths, Project
+from anymocap_addon.jobs.disk_use import clean, disk_use
 from anymocap_addon.jobs.plain_reason import plain_reason
 from anymocap_addon.jobs.registry import REGISTRY
 from anymocap_addon.jobs.survey import Survey, survey
@@ -117,6 +118,15 @@ def test_what_was_made_elsewhere_is_not_made_again(paths):
     paths.stage_record("train").unlink()
     seen = look(paths)
     assert seen.made_elsewhere >= {"train"} and seen.next_step.action == "test_reader"
+
+
+def test_cleaned_pictures_are_asked_for_when_the_reader_is_trained_again(paths):
+    pretend_creature(paths)
+    clean(paths, [item for item in disk_use(paths) if item.name == "dataset"])
+    assert look(paths).next_step.action == "test_reader"
+    again = look(paths, train={"preset": "long"})
+    assert again.next_step.stage == "dataset" and "cleaned away" in again.next_step.why
+    assert "run Dataset again first" in again.blocked["train"]
 
 
 def test_it_goes_in_parts_so_that_a_window_never_waits_for_all(paths):
