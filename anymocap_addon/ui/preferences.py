@@ -11,6 +11,7 @@ from ..jobs.cores import usable_cores
 from ..jobs.launch import chosen_python
 from ..ops.preference_values import ROOT_PACKAGE, PreferenceValues, preference_values
 from ..ops.stored_key import WORDS, current_source, entered, refusal, shown
+from ..ops.worker_lack import worker_lack
 from ..ops.worker_operators import setup_reason
 from ..ops.worker_tasks import TASKS
 from .wrapped_text import draw_text
@@ -136,6 +137,8 @@ class ANYMOCAP_AP_preferences(bpy.types.AddonPreferences):
         column.operator("anymocap.check_worker", text="Check the worker", icon="VIEWZOOM")
         if TASKS.check is not None:
             _explain(layout, context, "Asking it; torch takes some seconds to load.", "SORTTIME")
+        elif report is None and (lack := worker_lack(context)):
+            _explain(layout, context, lack, "ERROR", alert=True)
         elif report is None:
             _explain(layout, context, "Not checked in this session.", "QUESTION")
         elif report.ok:

@@ -60,6 +60,14 @@ def test_a_first_time_user_sees_an_example_and_one_way_to_begin():
     assert not seen.panels, "nothing else that confuses"
 
 
+def test_packages_that_the_worker_lacks_are_told_first(scene, monkeypatch):
+    lack = sys.modules["anymocap_addon.ops.worker_lack"]
+    monkeypatch.setattr(lack, "_missing", lambda: ("torch", "cv2"))
+    assert "lacks torch, cv2." in draw().words.replace("  ", " ")
+    monkeypatch.setattr(lack, "_missing", lambda: ())
+    assert "lacks" not in draw().words
+
+
 def test_a_folder_beside_an_unsaved_file_is_explained(scene):
     scene.project = "//mocap"
     assert "save the file first" in draw().words.replace("  ", " ")

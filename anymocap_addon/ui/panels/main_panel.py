@@ -9,6 +9,7 @@ import bpy
 
 from ...ops.creature_operators import why_no_project
 from ...ops.states import STATES
+from ...ops.worker_lack import worker_lack
 from ..wrapped_text import draw_text
 from .project_section import draw_first_time, draw_next, draw_project
 from .sections import draw_sections
@@ -38,6 +39,10 @@ class ANYMOCAP_PT_main(bpy.types.Panel):
 def draw_panel(layout: UILayout, context: Context) -> None:
     """The whole panel: for a first-time user, or project, next step and sections. Reads no file."""
     settings = context.scene.anymocap
+    if lack := worker_lack(context):
+        column = layout.column()
+        column.alert = True
+        draw_text(column, context, lack, icon="ERROR")
     if why_no_project(context):
         draw_first_time(layout, context)
         return
