@@ -160,7 +160,7 @@ def _silent(program: str, code: int | OSError | None, err: str) -> AnyMoCapError
         return AnyMoCapError("did not answer in time.", file=program, hint=f"Is its disk reachable? {_SETUP}")
     if "SyntaxError" in err:
         return _too_old(program, "an old Python")
-    said = err.strip().splitlines()
+    said = [line for line in err.strip().splitlines() if "sys_path" not in line]  # our own argument says nothing
     last = f" It says: {said[-1][:100].rstrip('.')}." if said else ""
     if code < 0 or code > 255:
         return AnyMoCapError(f"crashed while it was asked (exit code {code}).{last}", file=program, hint=_SETUP)

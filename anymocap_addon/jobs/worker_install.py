@@ -91,7 +91,7 @@ def _make(folder: Path, base: str) -> None:
 
 def _install(ctx: StageContext, python: Path, cache: Path) -> None:
     # A user's pip may be set to install for the user, which an environment refuses.
-    environment = {**os.environ, "PIP_USER": "0", "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PIP_USER": "0"}
     process = subprocess.Popen(
         _pip_command(python, ctx.settings["index"], cache),
         stdout=subprocess.PIPE,
@@ -118,7 +118,8 @@ def _pip_command(python: Path, index: str, cache: Path) -> list[str]:
     elif index:
         source = ["--extra-index-url", index]
     # --upgrade: a torch for the processor, found before the right index was named, must not stay.
-    command = [str(python), "-I", "-m", "pip", "install", "--upgrade", "--no-input", "--disable-pip-version-check"]
+    command = [str(python), "-I", "-u", "-m", "pip", "install", "--upgrade"]
+    command += ["--no-input", "--disable-pip-version-check"]
     return [*command, "--progress-bar", "off", "--cache-dir", str(cache), *source, "-r", str(REQUIREMENTS)]
 
 

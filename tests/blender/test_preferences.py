@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_wheels import make_wheels
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MODULE = "bl_ext.user_default.anymocap"
@@ -174,6 +175,22 @@ found["still"] = preferences.worker_python
     assert "Allow Online Access" in found["says"]
     assert "pip could not install the packages: No matching distribution found" in found["empty folder"]
     assert found["still"] == "", "what is not finished became the worker's"
+
+
+def test_a_gpu_worker_that_was_set_up_becomes_the_worker(blender, tmp_path):
+    make_wheels(tmp_path / "wheels")
+    found = blender.run(
+        f"""
+preferences.package_index = {str(tmp_path / "wheels")!r}
+found["done"] = list(bpy.ops.anymocap.setup_gpu_worker())
+found["python"] = preferences.worker_python
+report = ours("ops.worker_tasks").TASKS.report(ours("ops.preference_values").preference_values())
+found["checked"] = report.line()
+""",
+        PIP_CONFIG_FILE=os.devnull,
+    )
+    assert found["done"] == ["FINISHED"] and "Card 9" in found["checked"]
+    assert blender.resources in Path(found["python"]).parents and Path(found["python"]).is_file()
 
 
 def test_disabling_ends_what_is_at_work(blender, tmp_path):

@@ -71,3 +71,25 @@ def test_without_any_blender_the_remedy_is_named(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(BadInputError, match=r"neither the bpy module nor a Blender.*ANYMOCAP_BLENDER"):
         launch.command("blender")
+
+
+def test_a_warm_worker_of_former_preferences_is_not_taken_again(tmp_path):
+    """The next request gets the interpreter and the variables that the preferences name by then."""
+    chosen = {"python": "", "variable": "one"}
+    pool = Pool(worker_python=lambda: chosen["python"], environment=lambda: {"ANYMOCAP_TEST": chosen["variable"]})
+    log = tmp_path / "log"
+    first = pool.take("worker", log)
+    pool.give_back(first)
+    assert pool.take("worker", log) is first
+    pool.give_back(first)
+    shared = pool.take("worker", log, "interactive")
+    chosen["variable"] = "two"
+    second = pool.take("worker", log)
+    assert second is not first and pool.take("worker", log, "interactive") is not shared
+    chosen["python"] = sys.executable
+    pool.give_back(second)
+    third = pool.take("worker", log)
+    assert third is not second
+    pool.close()
+    third.close()
+    assert all(process.exit_code() is not None for process in (first, shared, second, third))

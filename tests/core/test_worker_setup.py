@@ -3,79 +3,32 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
+from small_wheels import make_wheels, torch_wheel
 
 from anymocap_addon.core.errors import AnyMoCapError, BadInputError, CancelledError
 from anymocap_addon.jobs.alive import process_alive
+from anymocap_addon.jobs.job_folder import JobFolder
 from anymocap_addon.jobs.worker_requirements import REQUIREMENTS, pinned_versions
 from anymocap_addon.jobs.worker_setup import WorkerSetup, setup_refusal
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-FAKE_TORCH = """
-__version__ = "{version}"
-class version: cuda = "{cuda}" or None
-class backends:
-    class mps:
-        is_available = staticmethod(lambda: False)
-class cuda:
-    is_available = staticmethod(lambda: {cards} > 0)
-    device_count = staticmethod(lambda: {cards})
-    @staticmethod
-    def get_device_properties(number):
-        class card:
-            name = "Card 9"
-            total_memory = 24.5e9
-        return card
-get_num_threads = lambda: 2
-class ones:
-    def __init__(self, count, device): pass
-    sum = item = lambda self: self
-"""
-
-
-def wheel(folder: Path, name: str, version: str, files: dict[str, str]) -> None:
-    """A wheel that pip installs."""
-    stem = f"{name.replace('-', '_')}-{version}"
-    files = {
-        **files,
-        f"{stem}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{stem}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    files[f"{stem}.dist-info/RECORD"] = "".join(f"{path},,\n" for path in files)
-    with zipfile.ZipFile(folder / f"{stem}-py3-none-any.whl", "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
 
 
 @pytest.fixture
 def wheels(tmp_path, monkeypatch) -> Path:
-    """All that is required, as small wheels: torch says that it has a card, the rest is this Python's own."""
     monkeypatch.delenv("ANYMOCAP_PYTHON", raising=False)
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)  # this machine's pip may have wheels of its own
     folder = tmp_path / "wheels of ours"
-    folder.mkdir()
-    import numpy
-
-    site = Path(numpy.__file__).parents[1]
-    for name, version in pinned_versions().items():
-        wheel(folder, name, version, {f"{name}.pth": f"{site}\n"} if name == "numpy" else {})
-    torch_wheel(folder, "cu128", 1)
+    make_wheels(folder)
     return folder
-
-
-def torch_wheel(folder: Path, build: str, cards: int) -> None:
-    for old in folder.glob("torch-*"):
-        old.unlink()
-    version = f"{pinned_versions()['torch']}+{build}"
-    text = FAKE_TORCH.format(version=version, cuda="12.8" if "cu" in build else "", cards=cards)
-    wheel(folder, "torch", version, {"torch/__init__.py": text})
 
 
 def setup(tmp_path: Path, wheels: Path, **options: str) -> WorkerSetup:
@@ -135,6 +88,37 @@ def test_stopped_in_the_middle_it_leaves_no_process(tmp_path, wheels, how):
         with pytest.raises(CancelledError):
             to_end(work)
     assert not process_alive(pid) and work.python is None
+
+
+def members(group: int) -> list[int]:
+    """Processes of a group."""
+    listed = subprocess.run(["ps", "-eo", "pid=,pgid="], capture_output=True, text=True, check=True).stdout
+    pairs = [line.split() for line in listed.splitlines()]
+    return [int(pid) for pid, of in pairs if int(of) == group]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="killed by a signal")
+def test_it_ends_with_the_blender_that_started_it(tmp_path, wheels):
+    code = (
+        f"import sys, time; sys.path[:0] = {[entry for entry in sys.path if entry]!r}; from pathlib import Path;"
+        "from anymocap_addon.jobs.worker_setup import WorkerSetup;"
+        "work = WorkerSetup(Path(sys.argv[1]), sys.argv[2]);"
+        "[time.sleep(0.0 if event else 0.02) for event in work]"
+    )
+    folder = tmp_path / "gpu_worker"
+    host = subprocess.Popen([sys.executable, "-c", code, str(folder), str(wheels)])
+    job = JobFolder(folder / "job")
+    while "Collecting" not in job.last_log_lines() and "Processing" not in job.last_log_lines():
+        assert host.poll() is None
+        time.sleep(0.05)
+    group = job.read()["processes"][0]["pid"]
+    assert len(members(group)) > 1, "pip belongs to the group"
+    host.kill()
+    host.wait()
+    deadline = time.monotonic() + 20
+    while any(process_alive(pid) for pid in members(group)):
+        assert time.monotonic() < deadline, "the setup outlived its Blender"
+        time.sleep(0.05)
 
 
 def test_a_python_that_cannot_make_environments(tmp_path, wheels):
