@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -27,8 +29,19 @@ def export_glb(path: Path, armature: bpy.types.Object, *, all_actions: bool = Fa
         for member in members:  # parents are there for their transform, the selection keeps them out of the file
             member.select_set(True, view_layer=scene.view_layers[0])
         override = {"scene": scene, "view_layer": scene.view_layers[0]}
-        with bpy.context.temp_override(**override), replacing(path) as temporary:
+        with _same_scenes_shown(), bpy.context.temp_override(**override), replacing(path) as temporary:
             _export(temporary, all_actions, jpeg, armature)
+
+
+@contextmanager
+def _same_scenes_shown() -> Iterator[None]:
+    """The exporter makes its scene the window's; when that is removed the window would show any other one."""
+    shown = [(window, window.scene) for window in bpy.context.window_manager.windows]
+    try:
+        yield
+    finally:
+        for window, scene in shown:
+            window.scene = scene
 
 
 def driven_meshes(armature: bpy.types.Object) -> list[bpy.types.Object]:
@@ -57,7 +70,7 @@ def _export(path: Path, all_actions: bool, jpeg: bool, armature: bpy.types.Objec
         export_yup=True,
         export_animations=True,
         export_animation_mode="ACTIONS" if all_actions else "ACTIVE_ACTIONS",
-        # Until 4.4 "all actions of a single armature" comes before the mode, and would merge them all into one animation.
+        # Until 4.4 "all actions of a single armature" comes before the mode, and would merge them all into one.
         export_anim_single_armature=all_actions,
         export_nla_strips_merged_animation_name=action.name if action else "Animation",
         export_force_sampling=True,

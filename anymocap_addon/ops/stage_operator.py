@@ -58,9 +58,10 @@ class StageOperator:
         self.report({"INFO"}, f"{self.stage.label} {word}")  # type: ignore[attr-defined]
 
     def _run_here(self, context: Context, run: StageRun) -> None:
+        scene = context.scene  # the context may show another one after what the stage did
         run_to_end(run)
         if run.here:
-            forget_ready(context.scene)
+            forget_ready(scene)
 
     def _new_run(self, context: Context) -> StageRun:
         given = set_values(self.properties, self.stage.settings)

@@ -217,3 +217,4 @@ def test_two_scenes_get_the_motion_on_their_own_armatures(host, paths):
     bpy.context.window_manager.windows[0].scene = second
     tick()
     assert other.animation_data.action is not None and host.ready == []
+    assert bpy.context.window_manager.windows[0].scene == second == bpy.context.scene
