@@ -9,6 +9,7 @@ exit code 1, too long a scenario with 4.
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -151,6 +153,76 @@ class User:
         place = yield from self.find(operator)
         assert place, f"no button {operator} in the panel"
         yield from self.click_at(*place)
+
+    def show_section(self, *numbers: int) -> Steps:
+        """Open sections of the panel (1 Prep … 9 Takes) as if each were the next step, which opens by itself.
+
+        Blender tells nobody where a fold is, so that there is no way to click it.
+        """
+        sections = self.module("ui.panels.sections")
+        if not hasattr(self, "_is_next"):
+            self._is_next = sections._is_next
+        wanted = {f"{number}" for number in numbers}
+        sections._is_next = lambda section, step: (
+            section.title.split()[0] in wanted if wanted else self._is_next(section, step)
+        )
+        self.region("UI").tag_redraw()
+        yield 0.5
+
+    def redraw_ms(self, count: int = 3) -> float:
+        """What one redraw of the whole window takes."""
+        began = time.perf_counter()
+        with self.over():
+            bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=count)
+        return (time.perf_counter() - began) * 1000 / count
+
+    def heartbeat(self, seconds: float) -> Steps:
+        """Gaps in ms between the calls of a timer that asks for one each 10 ms."""
+        beats: list[float] = []
+
+        def beat() -> float:
+            beats.append(time.perf_counter())
+            return 0.01
+
+        bpy.app.timers.register(beat, persistent=True)
+        yield seconds
+        bpy.app.timers.unregister(beat)
+        return [(b - a) * 1000 for a, b in itertools.pairwise(beats)]
+
+    @property
+    def settings(self) -> Any:
+        """What the scene at the window holds."""
+        return self.window().scene.anymocap
+
+    def states(self) -> Any:
+        """What the panel knows: ops.states.SceneStates, or None."""
+        return self.module("ops.states").STATES.of(SimpleNamespace(scene=self.window().scene))
+
+    def word(self, stage: str) -> str:
+        """What the panel says of a stage: missing, ready, stale, running, stopped, failed …"""
+        states = self.states()
+        if states is None or states.survey is None:
+            return ""
+        return self.module("ui.stage_look").stage_look(states, stage).word
+
+    def running(self, stage: str) -> Any:
+        """The latest run of a stage of this creature and clip in this Blender."""
+        paths = self.module("ops.scene_settings").scene_paths(self.window().scene)
+        item = None if self.module("jobs.registry").REGISTRY[stage].per == "creature" else self.settings.clip
+        return self.module("ops.running").HOST.of(paths, stage, item)
+
+    def worker_pids(self, stage: str) -> list[int]:
+        """Processes that a stage at work has."""
+        run = self.running(stage).run
+        return [process["pid"] for process in run.job.read()["processes"]] if run is not None and run.job else []
+
+    def start_training(self) -> Steps:
+        """Press the button that trains, and wait until steps are done."""
+        yield from self.show_section(5)
+        yield from self.until(lambda: self.word("train"), 20, "the panel knows the project")
+        yield from self.click("anymocap.train")
+        yield from self.until(lambda: self.running("train") and self.running("train").done > 1, 90, "training steps")
+        return self.worker_pids("train")[-1]
 
     def _is_over(self, operator: str) -> bool:
         window = self.window()
