@@ -65,9 +65,12 @@ class ANYMOCAP_OT_look_through(bpy.types.Operator):
         fit_camera(camera, layout.camera(view), place)
         if self.render:
             _render_with(context.scene, camera, layout, view)
+        context.view_layer.update()
+        camera.hide_set(True)  # far away from the creature: it would draw View All out
         space = context.space_data
         if space is not None and space.type == "VIEW_3D":
             look_through(space, camera)
+            _fill_view(context)
         return {"FINISHED"}
 
 
@@ -140,8 +143,13 @@ def look_through(space: SpaceView3D, camera: Object) -> None:
     space.camera = camera
     space.lock_camera = False
     space.region_3d.view_perspective = "CAMERA"
-    space.region_3d.view_camera_zoom = 0.0
-    space.region_3d.view_camera_offset = (0.0, 0.0)
+
+
+def _fill_view(context: Context) -> None:
+    """Let the camera's frame fill the 3D view that the operator was called from."""
+    window = next(region for region in context.area.regions if region.type == "WINDOW")
+    with context.temp_override(region=window):
+        bpy.ops.view3d.view_center_camera()
 
 
 def looked_through(space: SpaceView3D) -> str | None:

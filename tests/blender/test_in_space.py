@@ -127,8 +127,8 @@ def test_the_clip_lies_behind_exactly_where_the_camera_has_it(view, side, where)
     assert checked == (8 if side == "side" else 0)
     lower = CALIB @ [0.25 * CLIP[0], CLIP[1], 1]  # the clip's lower edge, within the front view
     if side == "front":
-        np.testing.assert_allclose(at(pixels, lower - [0, 3], side), LEFT, atol=2)
-        np.testing.assert_allclose(at(pixels, lower + [0, 3], side), BACKDROP, atol=2)
+        np.testing.assert_allclose(at(pixels, np.subtract(lower, (0, 3)), side), LEFT, atol=2)
+        np.testing.assert_allclose(at(pixels, np.add(lower, (0, 3)), side), BACKDROP, atol=2)
 
 
 def test_the_creature_covers_the_clip(view):
@@ -150,7 +150,7 @@ def test_the_creature_covers_the_clip(view):
 
     pixels = picture(width, height, draw)
     np.testing.assert_allclose(at(pixels, box.mean(0)), (255, 255, 255), atol=2)
-    beside = box.mean(0) + [1.2 * np.ptp(box[:, 0]), 0]
+    beside = np.add(box.mean(0), (1.2 * np.ptp(box[:, 0]), 0))
     assert tuple(at(pixels, beside)) in (LEFT, RIGHT)
     half = picture(width, height, lambda canvas: draw_clip_behind(view, "side", 3, seen, np.eye(4), 0.5, linear=False))
     mixed = (np.array(at(pixels, beside)) + BACKDROP) / 2
