@@ -20,6 +20,7 @@ LEAST_WIDTH_PX = 160.0
 CORNER_PX = 16.0
 STRIP_LABELS_PX = 70.0
 STRIP_MARGIN_PX = 8.0
+LEAST_LABELLED = 3.5  # a strip that is narrower than so many labels has none
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Place:
     Attributes:
         picture: the layout's canvas; scale: region pixels of one layout pixel.
         caption, strip: None where they are not shown.
-        graph: the strip's part that runs over time; None without a strip.
+        graph: the strip's part that runs over time; None without a strip. Left of it stand the graphs' names, where
+            there is room.
         ui_scale: of the user interface (2 on a HiDPI screen).
     """
 
@@ -68,6 +70,15 @@ class Place:
         low = self.strip or self.picture
         top = (self.caption or self.picture).top
         return Box(low.x, low.y, low.w, top - low.y)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether the strip has room for the graphs' names."""
+        return (
+            self.strip is not None
+            and self.graph is not None
+            and self.graph.x > self.strip.x + CORNER_PX * self.ui_scale
+        )
 
     def of_layout(self, uv: Array) -> Array:
         """Layout pixels (..., 2) to region pixels."""
@@ -124,8 +135,9 @@ def place_overlay(settings: Any, free: Box, layout: Layout, ui_scale: float) -> 
 
 
 def _graph(strip: Box, ui_scale: float) -> Box:
-    margin = STRIP_MARGIN_PX * ui_scale
-    labels = min(STRIP_LABELS_PX * ui_scale, strip.w / 4)
+    margin, labels = STRIP_MARGIN_PX * ui_scale, STRIP_LABELS_PX * ui_scale
+    if strip.w < LEAST_LABELLED * labels:
+        labels = margin
     return Box(strip.x + labels, strip.y + margin / 2, strip.w - labels - margin, strip.h - margin)
 
 

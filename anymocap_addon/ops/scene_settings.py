@@ -166,6 +166,8 @@ def wanted_settings(context: Context, stage: Stage, item: str | None = None) -> 
     record = load_record(paths, stage.name, item) if item != "" else None
     values = remembered_settings(stage, item, record)
     values.update(_portable_values(context, stage))
+    if record is None:
+        values.update(_preferred_values(context, stage))
     if stage.per == "creature" or item == settings.clip:
         values.update(chosen_values(getattr(settings.stages, stage.name), stage))
     values.update({name: value for name, value in _scene_values(settings).items() if name in values})
@@ -187,6 +189,11 @@ def _portable_values(context: Context, stage: Stage) -> dict[str, Any]:
             known = not setting.choices or preferred in setting.choices
             values[setting.name] = preferred if known else setting.default
     return values
+
+
+def _preferred_values(context: Context, stage: Stage) -> dict[str, Any]:
+    """Settings that the preferences have a default of their own for."""
+    return {"rows": preference_values(context).preview_rows} if stage.name == "preview" else {}
 
 
 def _show_recorded(settings: Any) -> None:

@@ -118,6 +118,19 @@ def test_threads_and_device_are_the_machines_and_not_the_last_runs(paths):
     assert wanted("train")["threads"] == 3
 
 
+def test_the_first_preview_has_the_size_of_the_preferences(paths, monkeypatch):
+    scene_settings = module("scene_settings")
+    large = module("preference_values").PreferenceValues(preview_rows=720)
+    monkeypatch.setattr(scene_settings, "preference_values", lambda context: large)
+    settings = choose(root=paths.root)
+    assert wanted("preview", "walk")["rows"] == 720
+    settings.stages.preview.rows = 480
+    assert wanted("preview", settings.clip)["rows"] == 480
+    settings.stages.preview.property_unset("rows")
+    pretend_run(paths, "preview", "walk", settings={"clip": "walk", "rows": 240})
+    assert wanted("preview", "walk")["rows"] == 240, "what is there became stale by a change of the preferences"
+
+
 def test_armature_and_start_frame_are_the_scenes(paths):
     settings = choose(root=paths.root)
     assert (wanted("apply", "walk")["armature"], wanted("apply", "walk")["start_frame"]) == ("", 1)

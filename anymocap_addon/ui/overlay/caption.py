@@ -19,7 +19,7 @@ from .two_view import BONE, MISS
 CAPTION_TEXT_PX, LEGEND_TEXT_PX = 12.0, 10.0
 LEGEND_STEPS = 24
 LEGEND_PX = (72.0, 7.0)
-LEAST_LEGEND_PX = 420.0  # narrower pictures have no room for it
+LEAST_LEGEND_PX, LEAST_NAMED_PX = 420.0, 240.0  # narrower pictures have no room for it
 BAD: Colour = rgba(np.minimum(RAMP[0] + 30, 255))  # text needs to be lighter than an area
 GAP_PX = 16.0
 GRIP: Colour = (0.8, 0.82, 0.86, 0.9)
@@ -57,7 +57,8 @@ def draw_caption(
     marks.corner.draw(canvas, (3.0 if moment.part == "RESIZE" else 1.5) * place.ui_scale)
     if place.caption is not None:
         _draw_bar(view, place, moment)
-        _draw_view_names(view, place)
+        if place.picture.w >= LEAST_NAMED_PX * place.ui_scale:
+            _draw_view_names(view, place)
     if look.keypoints and place.picture.w >= LEAST_LEGEND_PX * place.ui_scale:
         _draw_legend(canvas, view, place, look, marks)
 

@@ -18,7 +18,7 @@ from .text import MUTED, WHITE, draw_text, middle_line, text_width
 Array = NDArray[np.float64]
 
 PANEL: Colour = (0.09, 0.1, 0.12, 0.88)
-BAD: Colour = rgba(RAMP[0], 0.38)
+BAD: Colour = rgba(RAMP[0], 0.3)
 BAD_FLAG: Colour = rgba(RAMP[0])
 ERROR: Colour = (0.93, 0.33, 0.78, 1.0)  # as the error lines in the picture
 CONFIDENCE: Colour = rgba(RAMP[-1])
@@ -28,7 +28,7 @@ MARK: Colour = (1.0, 1.0, 1.0, 0.95)
 HOVER: Colour = (1.0, 1.0, 1.0, 0.4)
 # Shares of the graph's height, from above.
 ERROR_SHARE, CONFIDENCE_SHARE, CONTACT_SHARE = 0.38, 0.28, 0.24
-FILLED = 0.28  # opacity under a curve
+FILLED = 0.15  # opacity under a curve
 FLAG_PX = 3.0
 LABEL_PX = 10.0
 
@@ -93,8 +93,10 @@ def draw_strip(canvas: Canvas, view: CaptureView, place: Place, moment: Moment, 
     marks.bounds.draw(canvas, 1.0 * scale)
     marks.error.draw(canvas, 1.5 * scale)
     marks.confidence.draw(canvas, 1.5 * scale)
-    _draw_labels(view, place)
-    assert place.graph is not None and place.strip is not None
+    if place.labelled:
+        _draw_labels(place)
+    if view.motion is None:
+        _draw_unfitted(place)
     lines = [(_column(view, place, moment.frame), 2.0, MARK)]
     if moment.hovered is not None:
         lines.insert(0, (_column(view, place, moment.hovered), 1.0, HOVER))
@@ -118,15 +120,19 @@ def hovered_words(view: CaptureView, frame: int) -> str:
     return "   ".join([*words, *(["on the ground: " + ", ".join(planted)] if planted else [])])
 
 
-def _draw_labels(view: CaptureView, place: Place) -> None:
+def _draw_labels(place: Place) -> None:
     assert place.graph is not None and place.strip is not None
     bands, size, x = Bands.of(place.graph), LABEL_PX * place.ui_scale, place.strip.x + 8 * place.ui_scale
     rows = (("error", bands.error, ERROR), ("confidence", bands.confidence, CONFIDENCE))
     for word, band, colour in (*rows, ("contacts", bands.contacts, CONTACTS[0])):
         draw_text(word, x, middle_line(band.y, band.h, size), size, colour)
-    if view.motion is None:
-        middle = place.graph.x + place.graph.w / 2
-        draw_text("not fitted yet", middle, middle_line(bands.error.y, bands.error.h, size), size, MUTED, "centre")
+
+
+def _draw_unfitted(place: Place) -> None:
+    assert place.graph is not None
+    band, size = Bands.of(place.graph).error, LABEL_PX * place.ui_scale
+    middle = place.graph.x + place.graph.w / 2
+    draw_text("not fitted yet", middle, middle_line(band.y, band.h, size), size, MUTED, "centre")
 
 
 def draw_hovered(view: CaptureView, place: Place, frame: int) -> None:
