@@ -29,7 +29,7 @@ T = 40
 
 @pytest.fixture
 def scene(tmp_path: Path, small_rig: RigInfo) -> Iterator[bpy.types.Scene]:
-    """A scene that names a creature with a clip that was read and fitted; legs are misread in frames 12 to 14 and 30."""
+    """A scene that names a creature with a clip, read and fitted; frames 12 to 14 and 30 are misread."""
     write_small_creature(tmp_path, small_rig, framed(small_rig))
     clip = Project(tmp_path).creature("small").clip("wave")
     motion = motion_of(small_rig, T)
