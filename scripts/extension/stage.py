@@ -13,6 +13,7 @@ from pathlib import Path
 from .errors import PackagingError
 from .fetch import faults, folder_of
 from .lock import REPOSITORY, Wheel
+from .long_paths import has_long_paths, shorten
 from .targets import Target
 
 MANIFEST = REPOSITORY / "blender_manifest.toml"
@@ -39,11 +40,11 @@ def stage(target: Target, wheels: list[Wheel], into: Path, root: Path | None = N
     shutil.rmtree(into, ignore_errors=True)
     shutil.copytree(PACKAGE, into, ignore=shutil.ignore_patterns(*_LEFT_OUT), symlinks=False)
     shutil.copyfile(REPOSITORY / "LICENSE", into / "LICENSE")
-    names = sorted(wheel.file for wheel in wheels)
-    (into / "blender_manifest.toml").write_text(manifest_for(target, names, blender), encoding="utf-8", newline="\n")
     (into / "wheels").mkdir()
-    for name in names:
-        _link(source / name, into / "wheels" / name)
+    for wheel in wheels:
+        _place(source / wheel.file, into / "wheels", target)
+    names = sorted(file.name for file in (into / "wheels").iterdir())
+    (into / "blender_manifest.toml").write_text(manifest_for(target, names, blender), encoding="utf-8", newline="\n")
     for file in _files(into):
         file.chmod(0o644)
         os.utime(file, (_TIME, _TIME))
@@ -94,6 +95,13 @@ def _demand(target: Target, found: list[tuple[Wheel, str]]) -> None:
 
 def _files(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def _place(wheel: Path, folder: Path, target: Target) -> None:
+    if target.platform == "windows-x64" and has_long_paths(wheel):
+        shorten(wheel, folder)
+    else:
+        _link(wheel, folder / wheel.name)
 
 
 def _link(source: Path, target: Path) -> None:

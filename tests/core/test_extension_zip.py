@@ -20,7 +20,7 @@ from scripts.extension.targets import Target
 
 from .tiny_wheels import write_wheel
 
-TARGET, MAC = Target("linux-x64", "311"), Target("macos-arm64", "313")
+TARGET, MAC, WINDOWS = Target("linux-x64", "311"), Target("macos-arm64", "313"), Target("windows-x64", "311")
 PACKAGE = REPOSITORY / "anymocap_addon"
 
 
@@ -85,6 +85,38 @@ def test_a_wheel_that_is_not_the_locks_is_refused(wheels, tmp_path, damage, says
     assert wheels[0].file in str(caught.value) and says in str(caught.value)
     assert "scripts/fetch_wheels --platform linux-x64 --python 311" in str(caught.value)
     assert not (tmp_path / "staged").exists()
+
+
+LONG = "torch-1.0.dist-info/licenses/" + "library/" * 15 + "LICENSE"
+
+
+@pytest.mark.parametrize(("target", "short"), [(WINDOWS, True), (TARGET, False)], ids=["windows", "linux"])
+def test_windows_gets_no_path_that_it_cannot_write(tmp_path, target, short):
+    more = ((LONG, "Do as you like."), ("torch-1.0.dist-info/licenses/LICENSE", "Ours."), ("torch/a.py", "a = 1"))
+    wheel = write_wheel(folder_of(target, tmp_path / "wheels"), "torch", "1.0", more=more)
+    with zipfile.ZipFile(build([wheel], tmp_path, "a.zip", target)) as archive:
+        manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
+        (tmp_path / "inner.whl").write_bytes(archive.read(manifest["wheels"][0].removeprefix("./")))
+    with zipfile.ZipFile(tmp_path / "inner.whl") as inner:
+        content = {name: inner.read(name).decode() for name in inner.namelist()}
+    assert (max(map(len, content)) <= 125) == short
+    assert (content.pop("torch/a.py"), content["torch-1.0.dist-info/licenses/LICENSE"]) == ("a = 1", "Ours.")
+    if short:
+        assert manifest["wheels"] == ["./wheels/torch-1.0-1shortpaths-py3-none-any.whl"]
+        gathered = content["torch-1.0.dist-info/licenses/of_included_libraries.txt"]
+        assert LONG in gathered and "Do as you like." in gathered
+        listed = [line.split(",")[0] for line in content["torch-1.0.dist-info/RECORD"].splitlines()]
+        assert sorted(listed) == sorted([*content, "torch/a.py"])
+    else:
+        assert manifest["wheels"] == [f"./wheels/{wheel.file}"]
+        assert content[LONG] == "Do as you like."
+
+
+def test_code_in_too_long_a_path_is_refused(tmp_path):
+    more = (("torch/" + "deep/" * 25 + "a.py", ""),)
+    wheel = write_wheel(folder_of(WINDOWS, tmp_path / "wheels"), "torch", "1.0", more=more)
+    with pytest.raises(PackagingError, match=r"torch-1\.0-py3-none-any\.whl: the path torch/deep/.* is too long"):
+        staging.stage(WINDOWS, [wheel], tmp_path / "staged", tmp_path / "wheels")
 
 
 def test_blenders_refusal_is_passed_on(tmp_path):

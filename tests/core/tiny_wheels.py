@@ -10,8 +10,15 @@ from types import ModuleType
 from scripts.extension.lock import Wheel, sha256
 
 
-def write_wheel(folder: Path, name: str, version: str, tag: str = "py3-none-any", needs: tuple[str, ...] = ()) -> Wheel:
-    """A valid wheel with one empty module; returns its entry of a lock."""
+def write_wheel(
+    folder: Path,
+    name: str,
+    version: str,
+    tag: str = "py3-none-any",
+    needs: tuple[str, ...] = (),
+    more: tuple[tuple[str, str], ...] = (),
+) -> Wheel:
+    """A valid wheel with one empty module, and `more` files with their content; returns its entry of a lock."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}-{version}-{tag}.whl"
     info = f"{name}-{version}.dist-info"
@@ -21,7 +28,10 @@ def write_wheel(folder: Path, name: str, version: str, tag: str = "py3-none-any"
         archive.writestr(f"{name}/__init__.py", "")
         archive.writestr(f"{info}/METADATA", "\n".join(metadata) + "\n")
         archive.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
-        archive.writestr(f"{info}/RECORD", "")
+        for path, content in more:
+            archive.writestr(path, content)
+        record = [f"{path},sha256=x,1" for path in archive.namelist()]
+        archive.writestr(f"{info}/RECORD", "\n".join([*record, f"{info}/RECORD,,"]) + "\n")
     return Wheel(name, version, file.name, sha256(file))
 
 
