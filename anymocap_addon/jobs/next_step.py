@@ -10,7 +10,6 @@ from .state import StageState
 
 Action = Literal["stage", "wait", "add_mesh", "test_reader", "add_clip", "bring_in", "done"]
 CREATURE_STEPS = ("prep", "rig", "ref", "dataset", "train")
-CLIP_STEPS = ("detect", "fit", "apply")
 _DO = {
     "prep": "bring the mesh to size",
     "rig": "rig the creature",
@@ -71,6 +70,8 @@ def next_step(situation: Situation) -> NextStep:
     """The first step of the pipeline that is not done; running and failed ones count as not done."""
     if not situation.has_mesh:
         return NextStep("add_mesh", "", "choose the creature's mesh", "It has none yet.")
+    if situation.clip and _is_done(situation, "fit"):
+        return _after_capture(situation)  # read by whatever reader; a reader that is out of date makes the fit so too
     for name in CREATURE_STEPS:
         if not _is_done(situation, name):
             return _stage_step(situation, name)
@@ -79,11 +80,14 @@ def next_step(situation: Situation) -> NextStep:
         return NextStep("test_reader", "", "test the reader", why, situation.seconds.get("test"))
     if not situation.clip or not (situation.has_video or _has_begun(situation)):
         return NextStep("add_clip", "", "add a clip", "A film that shows the creature from the front and its side.")
-    for name in CLIP_STEPS:
-        if name == "apply" and not situation.has_armature:
-            return NextStep("bring_in", "", "bring the creature into this scene", "Its motion needs an armature here.")
-        if not _is_done(situation, name):
-            return _stage_step(situation, name)
+    return _stage_step(situation, "fit" if _is_done(situation, "detect") else "detect")
+
+
+def _after_capture(situation: Situation) -> NextStep:
+    if not situation.has_armature:
+        return NextStep("bring_in", "", "bring the creature into this scene", "Its motion needs an armature here.")
+    if not _is_done(situation, "apply"):
+        return _stage_step(situation, "apply")
     return NextStep("done", "", f"scrub {situation.clip} against its clip", "It is on the creature.")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import AnyMoCapError
 from ..jobs.duration_words import clock
 from ..jobs.stage_figure import stage_figure
+from ..jobs.state import StageState
 from ..ops.running import HOST
 from ..ops.running_stage import RunningStage
 from ..ops.states import SceneStates
@@ -70,20 +72,25 @@ def stage_look(states: SceneStates, name: str) -> StageLook:
         return running_look(running)
     for watch in HOST.foreign(paths):
         if (watch.stage, watch.item) == (name, state.item):
-            text = _progress_text(0.0, 0.0, watch.fraction, watch.eta_s)
-            return StageLook(
-                name, "running", text, f"Another program does it ({watch.note or 'at work'}).", "", watch.fraction
-            )
+            figure = _progress_text(0.0, 0.0, watch.fraction, watch.eta_s)
+            return StageLook(name, "running", figure, "Another program does it.", "", watch.fraction)
     if name == "apply" and not states.survey.has_armature:
         return StageLook(name, "missing")  # what was applied is on an armature of another file
     if name in states.survey.made_elsewhere:
         return StageLook(name, "ready", "made elsewhere")
-    if running is not None and running.word == "failed" and running.error is not None:
+    if running is not None and running.error is not None and not _ran_later(state, running):
         return StageLook(name, "failed", why=_sentence(running.error), remedy=running.error.hint)
     if state.word == "stale" and state.record is not None and state.record.outcome in ("running", "cancelled"):
         return StageLook(name, "stopped", why="It was stopped before its end and goes on from there.")
     why = state.because if state.word in ("stale", "failed") else ""
     return StageLook(name, state.word, stage_figure(state.record), why)
+
+
+def _ran_later(state: StageState, running: RunningStage) -> bool:
+    """Whether the stage has run again since, in another process."""
+    if state.record is None or running.started is None:
+        return False
+    return state.record.started > time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(running.started))
 
 
 def most_urgent(looks: list[StageLook]) -> StageLook:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -14,6 +15,7 @@ from pretended import pretend_creature, pretend_run
 
 import anymocap_addon
 from anymocap_addon.core.clip_source import add_clip, clip_video
+from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.project import CreaturePaths, Project
 from anymocap_addon.jobs.registry import REGISTRY
 
@@ -100,6 +102,67 @@ def test_all_states_draw_at_every_width(scene, paths, tmp_path, width):
     assert "No bone" in seen.words and "anymocap.open_log" in seen.operators()
     assert "Out of date: Rig failed." in seen.words or width == 120
     assert "Next: rig the creature" in seen.words or width == 120
+
+
+def test_a_creature_without_a_mesh_is_given_one_in_prep(scene, paths):
+    paths.assets.mkdir(parents=True)
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    seen = draw()
+    assert "Next: choose the creature's mesh" in seen.words and "no mesh yet" in seen.words
+    assert [name for name, closed in seen.panels.items() if not closed] == ["ANYMOCAP_1_next"]
+
+
+def running(paths: CreaturePaths, name: str, **shown: Any) -> Any:
+    stage = sys.modules["anymocap_addon.ops.running_stage"].RunningStage(paths, REGISTRY[name], None)
+    stage.__dict__.update(shown)
+    return stage
+
+
+def test_what_is_at_work_shows_how_far_it_is_and_can_be_cancelled(scene, paths, monkeypatch):
+    pretend_creature(paths, upto="ref")
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    host = sys.modules["anymocap_addon.ops.running"].HOST
+    work = {
+        "dataset": running(
+            paths, "dataset", word="running", fraction=0.5, done=412, total=800, eta_s=130.0, note="side"
+        ),
+        "train": running(paths, "train"),
+    }
+    monkeypatch.setattr(host, "of", lambda paths, name, item=None: work.get(name))
+    monkeypatch.setattr(host, "at_work", lambda paths=None: list(work.values()))
+    seen = draw()
+    assert "412 / 800   2:10 left" in [said.text for said in seen.said if said.kind == "progress"]
+    cancels = [said.given for said in seen.said if said.idname == "anymocap.cancel"]
+    assert {"stage": "dataset", "item": ""} in cancels and {"stage": "train", "item": ""} in cancels
+    assert "Then Reader" in seen.words and "Waits for its turn" in seen.words and "Next:" not in seen.words
+    work["dataset"].word = "cancelling"
+    assert "Stopping" in draw().words
+
+
+def test_a_failure_shows_reason_remedy_and_log(scene, paths, monkeypatch):
+    pretend_creature(paths, upto="ref")
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    error = BadInputError("The disk is full.", file="/somewhere/deep/dataset", hint="Free 2 GB.")
+    failed = running(paths, "dataset", word="failed", error=error)
+    host = sys.modules["anymocap_addon.ops.running"].HOST
+    monkeypatch.setattr(host, "of", lambda paths, name, item=None: failed if name == "dataset" else None)
+    seen = draw()
+    assert "dataset: The disk is full." in seen.words and "Free 2 GB." in seen.words and "/somewhere" not in seen.words
+    assert [said.given for said in seen.said if said.idname == "anymocap.open_log"] == [{"stage": "dataset"}]
+
+
+def test_work_of_another_program_is_seen(scene, paths, monkeypatch):
+    pretend_creature(paths, upto="ref")
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    host = sys.modules["anymocap_addon.ops.running"].HOST
+    watch = SimpleNamespace(stage="dataset", item=None, fraction=0.25, eta_s=61.0, note="")
+    monkeypatch.setattr(host, "foreign", lambda paths: [watch])
+    seen = draw()
+    assert "25 %   1:01 left" in seen.words and "Another program does it." in seen.words
 
 
 def test_what_went_wrong_with_the_project_is_one_sentence(scene, paths):

@@ -7,10 +7,12 @@ import pytest
 from anymocap_addon.core.stage_record import StageRecord
 from anymocap_addon.jobs.duration_words import about
 from anymocap_addon.jobs.expected_seconds import expected_seconds
-from anymocap_addon.jobs.next_step import CLIP_STEPS, CREATURE_STEPS, Situation, next_step
+from anymocap_addon.jobs.next_step import CREATURE_STEPS, Situation, next_step
 from anymocap_addon.jobs.registry import REGISTRY
 from anymocap_addon.jobs.stage_figure import stage_figure
 from anymocap_addon.jobs.state import StageState
+
+CLIP_STEPS = ("detect", "fit", "apply")
 
 
 def states(**words: str) -> dict[str, StageState]:
@@ -42,6 +44,12 @@ def test_a_reader_is_tested_before_a_clip_is_asked_for():
     assert next_step(Situation(trained, clip="walk", has_video=True)).stage == "detect"
     read = {**trained, **ready("detect")}
     assert next_step(Situation(read, clip="walk")).stage == "fit", "the film is gone, but it was read"
+
+
+def test_a_motion_that_came_with_its_clip_needs_no_reader():
+    """The example is read already."""
+    example = Situation(ready("prep", "rig", "ref", "fit"), clip="example", has_armature=False)
+    assert next_step(example).action == "bring_in"
 
 
 def test_what_is_wrong_is_said_and_what_runs_is_waited_for():

@@ -55,7 +55,11 @@ def _draw_waiting(layout: UILayout, context: Context, states: SceneStates) -> No
 
 
 def _draw_scrub(layout: UILayout, context: Context) -> None:
-    """From bad frame to bad frame, the scene's time, and what the overlay shows."""
+    """The clip's cameras, from bad frame to bad frame, the scene's time, and what the overlay shows."""
+    row = layout.row(align=True)
+    row.operator("anymocap.look_through", text="Front", icon="VIEW_CAMERA").view = "FRONT"
+    row.operator("anymocap.look_through", text="Side", icon="VIEW_CAMERA").view = "SIDE"
+    row.operator("anymocap.leave_view", text="", icon="LOOP_BACK")
     row = layout.row(align=True)
     row.operator("anymocap.jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
     row.operator("anymocap.jump", text="Next Bad Frame", icon="NEXT_KEYFRAME").direction = "NEXT"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...ops.states import SceneStates
 from ..pictures import picture_icon
+from ..stage_look import stage_look
 from ..wrapped_text import draw_text
 from .stage_body import draw_settings, draw_stage
 
@@ -19,7 +20,8 @@ _PICTURE_SCALE = 8.0
 def draw_prep(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
     """Size and facing of the mesh."""
     assert states.survey is not None
-    if blocked := states.survey.blocked.get("prep"):
+    blocked = states.survey.blocked.get("prep")
+    if blocked and stage_look(states, "prep").running is None:
         draw_text(layout, context, blocked + ".", icon="INFO")
         prep = context.scene.anymocap.stages.prep
         column = layout.column(align=True)

@@ -98,7 +98,8 @@ def _draw_at_work(box: UILayout, context: Context, at_work: list[RunningStage]) 
             draw_progress(box, context, running_look(running))
     if waiting:
         row = box.row(align=True)
-        row.label(text=f"Then {', '.join(_named(running) for running in waiting)}", icon="SORTTIME")
+        more = _named(waiting[0]) if len(waiting) == 1 else f"{len(waiting)} more stages"
+        row.label(text=f"Then {more}", icon="SORTTIME")
         row.operator("anymocap.cancel", text="", icon="X")
 
 
