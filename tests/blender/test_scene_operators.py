@@ -11,6 +11,7 @@ import pytest
 
 import anymocap_addon
 from anymocap_addon.blender.action_slots import action_fcurves
+from anymocap_addon.blender.own_actions import bone_of
 from anymocap_addon.core.clip_clock import ClipClock
 from anymocap_addon.core.detections import Detections, save_detections
 from anymocap_addon.core.motion import save_motion
@@ -119,6 +120,27 @@ def test_apply_keeps_an_edited_action_unless_it_is_told_otherwise(scene):
     assert armature.animation_data.action == first and edited_action(bpy.context)[1] == []
     scene.anymocap.armature = None
     assert not bpy.ops.anymocap.apply_here.poll()
+
+
+def test_the_panels_settings_reach_the_keys_some_bones_and_strips(scene):
+    bpy.ops.anymocap.bring_in()
+    armature = scene.anymocap.armature
+    scene.anymocap.stages.apply.bones = "selected"
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="DESELECT")
+    with pytest.raises(RuntimeError, match="No captured bone"):
+        bpy.ops.anymocap.apply_here()
+    armature.data.bones["tail"].select = True
+    assert bpy.ops.anymocap.apply_here() == {"FINISHED"} and bpy.context.mode == "POSE"
+    curves = action_fcurves(armature.animation_data.action, armature)
+    assert {bone_of(curve.data_path) for curve in curves} == {"tail"}
+    scene.anymocap.stages.apply.bones = "all"
+    scene.anymocap.stages.apply.mode = "strip"
+    scene.anymocap.start_frame = 51
+    assert bpy.ops.anymocap.apply_here() == {"FINISHED"}
+    (track,) = armature.animation_data.nla_tracks
+    assert armature.animation_data.action is None and track.strips[0].frame_start == 51.0
+    assert track.strips[0].action == bpy.data.actions["chain_wave"] and len(bpy.data.actions) == 1
 
 
 def test_apply_is_one_undo_step_without_an_orphan(scene):

@@ -1,7 +1,8 @@
 """The clip's frame on a wall behind the creature, exactly where the layout's camera sees it.
 
 The wall stands square to the camera, farther away than anything of the creature, and is drawn with the scene's depth:
-the creature covers it in every shading mode that has depth (all but X-ray and wireframe, where it shines through).
+the creature covers it. In wireframe shading its wires lie over the clip; X-ray has no depth, so there the clip covers
+all but the bones.
 """
 
 from __future__ import annotations
