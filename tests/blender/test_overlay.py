@@ -198,8 +198,10 @@ def test_a_missing_preview_shows_the_layout_and_says_so(view: CaptureView) -> No
     assert len(rows) > 200 and rows.min() > place.picture.y and columns.min() > place.picture.x
 
 
-def test_marks_that_leave_the_picture_are_cut_off(view: CaptureView) -> None:
-    astray = replace(view.det, side_uv=np.add(view.det.side_uv, [300.0, 2000.0]), front_uv=view.det.front_uv * 1e7)
+@pytest.mark.parametrize("moved", [(400.0, 0.0), (300.0, 2000.0)])
+def test_marks_that_leave_the_picture_are_cut_off(view: CaptureView, moved: tuple[float, float]) -> None:
+    """A little beyond the right edge, where the offscreen goes on, and far away."""
+    astray = replace(view.det, side_uv=np.add(view.det.side_uv, moved), front_uv=view.det.front_uv * 1e7)
     look = Look(caption=False, strip=False)
     pixels, box = picture(replace(view, det=astray), look), put(look).picture
     outside = np.ones(pixels.shape[:2], bool)
