@@ -68,7 +68,10 @@ def python_command(script: Path, argument: dict[str, Any], python: str = "") -> 
     chosen = chosen or python
     if chosen:
         if not shutil.which(chosen):
-            raise BadInputError("is not a program.", key=named_by, file=chosen, hint="Name a Python interpreter.")
+            hint = "Name a Python interpreter."
+            if Path(chosen).is_dir():
+                hint = "Name the Python in this folder, such as bin/python (Scripts\\python.exe on Windows)."
+            raise BadInputError("is not a program.", key=named_by, file=chosen, hint=hint)
         return [chosen, "-I", "-X", "utf8", str(script), json.dumps({**argument, "sys_path": []})]
     bpy = _host_bpy()
     flags = list(bpy.app.python_args) if bpy else ["-I"]

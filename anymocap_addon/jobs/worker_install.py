@@ -18,7 +18,7 @@ from .worker_check import WorkerCheck
 from .worker_requirements import REQUIREMENTS
 from .worker_setup import is_folder_of_wheels
 
-_PACKAGES = 60  # about so many come with a CUDA build of torch
+_PACKAGES = 65  # about so many come with a CUDA build of torch
 _TOTAL = _PACKAGES + 20.0
 _IDENTITY = "import sys; print(sys.version_info[:2], sys.base_prefix)"
 _FULL = ("No space left on device", "Errno 28", "Disk quota exceeded")
@@ -119,7 +119,7 @@ def _pip_command(python: Path, index: str, cache: Path) -> list[str]:
         source = ["--extra-index-url", index]
     # --upgrade: a torch for the processor, found before the right index was named, must not stay.
     command = [str(python), "-I", "-u", "-m", "pip", "install", "--upgrade"]
-    command += ["--no-input", "--disable-pip-version-check"]
+    command += ["--no-input", "--disable-pip-version-check", "--only-binary", ":all:"]  # an artist has no compiler
     return [*command, "--progress-bar", "off", "--cache-dir", str(cache), *source, "-r", str(REQUIREMENTS)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,9 @@ _KEY = (
     "log."
 )
 _DEFAULTS = PreferenceValues()
+
+
+_cores = functools.cache(usable_cores)  # a draw reads no file
 
 
 class ANYMOCAP_AP_preferences(bpy.types.AddonPreferences):
@@ -123,8 +127,7 @@ class ANYMOCAP_AP_preferences(bpy.types.AddonPreferences):
         column = layout.column(align=True)
         column.prop(self, "device")
         column.prop(self, "threads")
-        cores = usable_cores()
-        _explain(layout, context, f"0: as many as there are idle cores, of the {cores} here.")
+        _explain(layout, context, f"0: as many as there are idle cores, of the {_cores()} here.")
         self._draw_check(layout, context)
         layout.separator(type="LINE")
         self._draw_setup(layout, context)

@@ -16,7 +16,8 @@ BESIDE_OPS = {"commands", "cli", "__main__"}
 HEAVY = ("torch", "cv2", "transformers", "fal_client", "httpx", "imageio_ffmpeg", "scipy", "matplotlib")
 LIGHT = (
     "errors atomic formats layout creature rig project motion detections roles kinematics stage_context stage_record "
-    "clip_clock bad_frames triangulation capture_view preview_frames joint_links confidence_colour space_marks"
+    "clip_clock bad_frames triangulation capture_view preview_frames joint_links confidence_colour space_marks "
+    "film.key"
 ).split()
 
 

@@ -79,6 +79,7 @@ def test_programs_that_are_no_python(tmp_path, text, says):
 
 def test_no_such_program_and_one_that_may_not_be_started(tmp_path):
     assert "is not a program" in str(asked(str(tmp_path / "nothing")).errors[0])
+    assert "Name the Python in this folder, such as bin/python" in str(asked(str(tmp_path)).errors[0])
     broken = tmp_path / "broken"
     broken.write_bytes(b"\x7fELF not really")
     broken.chmod(0o755)
