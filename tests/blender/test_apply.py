@@ -38,6 +38,12 @@ def imported(path: Path) -> bpy.types.Object:
     return next(o for o in bpy.data.objects if o.type == "ARMATURE")
 
 
+def glb_json(path: Path) -> dict:
+    """The JSON chunk of a GLB file."""
+    data = path.read_bytes()
+    return json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
+
+
 def to_prep(scale: float, yaw: float, offset: tuple[float, float, float]) -> np.ndarray:
     matrix = np.eye(4)
     c, s = np.cos(yaw), np.sin(yaw)
@@ -277,6 +283,9 @@ def test_the_stage_headless_and_live(tmp_path, armature):
     save_rig_info(paths.rig_info, rig)
     clip = paths.clip("wave")
     save_motion(clip.motion, motion)
+    armature.animation_data_create().action = bpy.data.actions.new("its own")
+    armature.pose.bones["b1"].keyframe_insert("rotation_quaternion", frame=3)
+    armature.animation_data.action = None
     bpy.ops.wm.save_as_mainfile(filepath=str(paths.rigged_blend), copy=True)
     settings = {"clip": "wave", "armature": armature.name, "start_frame": 1, "action_name": "", **DEFAULTS}
     context = StageContext(Project(tmp_path / "Projekt mit Leerzeichen é"), paths, settings)
@@ -288,6 +297,12 @@ def test_the_stage_headless_and_live(tmp_path, armature):
     assert clip.applied_blend.exists() and result["max_error_mm"] < 0.1
     written = np.array(json.loads(clip.joints.read_text())["joints"])
     assert np.abs(written - motion.joints).max() < 1e-4
+    channels = [
+        (c["target"]["node"], c["target"]["path"])
+        for animation in glb_json(clip.animation_glb)["animations"]
+        for c in animation["channels"]
+    ]
+    assert len(channels) == len(set(channels)), "the motion alone, not the armature's other Actions"
     glb = imported(clip.animation_glb)
     assert len(bpy.data.actions) == 1
     assert find_action("chain_wave", glb).frame_range[1] == pytest.approx(19.0)
