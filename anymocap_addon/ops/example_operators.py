@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +11,23 @@ from ..core.errors import AnyMoCapError
 from ..core.project import CreaturePaths, Project
 from ..jobs.example import CLIP, example_creature, example_plan
 from ..jobs.plan import PlanRun
-from .current_capture import clip_clock, loaded_view
+from ..jobs.registry import REGISTRY
+from ..jobs.stage_run import StageRun
+from .apply_ready import forget_ready, why_waiting
+from .clear_view import hide_in_the_way, show_whole
+from .current_capture import loaded_view
+from .foreground import run_to_end
 from .preference_values import preference_values, user_folder
 from .running import HOST
 from .running_stage import RunningPlan
-from .scene_settings import project_of, scene_paths
+from .scene_settings import creature_paths, project_of, scene_paths
+from .stage_request import asked_settings
 
 if TYPE_CHECKING:
     from bpy.types import Context
 
 LABEL = "Try the example"
 _FOLDER = "example"
-_LOOK_EVERY_S = 0.03
 
 
 class ANYMOCAP_OT_try_example(bpy.types.Operator):
@@ -53,7 +56,7 @@ class ANYMOCAP_OT_try_example(bpy.types.Operator):
         if self.project or _own_project(context) is not None:
             return self.execute(context)
         self.project = str(_default_folder())
-        answer: set[str] = context.window_manager.invoke_props_dialog(self, width=460)
+        answer: set[str] = context.window_manager.invoke_props_dialog(self, width=460, confirm_text="Make the Example")
         return answer
 
     def draw(self, context: Context) -> None:
@@ -68,9 +71,7 @@ class ANYMOCAP_OT_try_example(bpy.types.Operator):
                 EXAMPLE.follow(HOST.start_plan(plan, LABEL))
                 self.report({"INFO"}, f"The example is being made in {paths.root}")
                 return {"FINISHED"}
-            for event in plan:
-                if event is None:
-                    time.sleep(_LOOK_EVERY_S)
+            run_to_end(plan)
             show_example(context)
         except (AnyMoCapError, RuntimeError) as error:  # RuntimeError: what an operator that is called here reports
             self.report({"ERROR"}, str(error))
@@ -84,7 +85,7 @@ class ANYMOCAP_OT_try_example(bpy.types.Operator):
         settings = context.scene.anymocap
         if project_of(context) != Project(paths.root):
             settings.project = str(paths.root)
-        settings.creature = paths.name
+        settings.creature, settings.clip = paths.name, CLIP
         return paths
 
 
@@ -97,30 +98,39 @@ class ANYMOCAP_OT_show_example(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[str]:
         try:
-            show_example(context)
+            hidden = show_example(context)
         except (AnyMoCapError, RuntimeError) as error:  # RuntimeError: what an operator that is called here reports
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        if hidden:
+            self.report({"INFO"}, f"Hidden, because it stood in the creature's place: {', '.join(hidden)}")
         return {"FINISHED"}
 
 
-def show_example(context: Context) -> None:
+def show_example(context: Context) -> list[str]:
     """The creature with its motion in the open file, the scene's range on the clip, the overlay on.
 
+    Returns:
+        Names of objects that were hidden because they stood in its place.
+
     Raises:
-        RuntimeError: what bring_in or apply report.
+        AnyMoCapError: the motion cannot be keyed.
+        RuntimeError: what an operator that is called here reports.
     """
     settings = context.scene.anymocap
-    settings.clip = CLIP
+    settings.clip = CLIP  # the artist may have looked at another one meanwhile
     bpy.ops.anymocap.bring_in()
-    bpy.ops.anymocap.apply(armature=settings.armature.name)
-    view = loaded_view(context)
-    if view is not None:
-        times = clip_clock(context.scene, view)
-        context.scene.frame_start = settings.start_frame
-        context.scene.frame_end = math.floor(times.scene_frame(view.T - 1))
-        context.scene.frame_set(settings.start_frame)
+    stage = REGISTRY["apply"]
+    asked = asked_settings(context, stage)
+    run_to_end(StageRun(creature_paths(context), stage, asked, pool=HOST.pool, here=True, force=True))
+    forget_ready(context.scene)
+    loaded_view(context)
+    bpy.ops.anymocap.scene_range()
+    context.scene.frame_set(context.scene.frame_start)
     settings.overlay.show = True
+    hidden = hide_in_the_way(context, settings.armature)
+    show_whole(context, settings.armature)
+    return hidden
 
 
 class ExampleWatch:
@@ -150,22 +160,27 @@ class ExampleWatch:
             self.forget()  # the stage that failed tells why in the panel
             return
         window = _window_of(self._running.plan.paths)
-        if window is None or not may_change_scene(window):
+        if window is None or why_waiting(window):
             return
         self.forget()
         with bpy.context.temp_override(window=window):
-            bpy.ops.anymocap.show_example("EXEC_DEFAULT", True)
+            try:
+                bpy.ops.anymocap.show_example("EXEC_DEFAULT", True)
+            except RuntimeError as error:  # what it reported; raised here, it would end the host's timer
+                _tell(str(error))
 
 
 EXAMPLE = ExampleWatch()
 
 
-def may_change_scene(window: Any) -> bool:
-    """Whether an operator may change the file now: no modal operator runs, and the mode is Object or Pose."""
-    if len(getattr(window, "modal_operators", ())) > 0:
-        return False
-    active = window.view_layer.objects.active
-    return active is None or active.mode in {"OBJECT", "POSE"}
+def _tell(message: str) -> None:
+    """A report of an operator that a timer called is shown nowhere; this is."""
+
+    def draw(menu: Any, context: Context) -> None:
+        for line in message.strip().splitlines():
+            menu.layout.label(text=line)
+
+    bpy.context.window_manager.popup_menu(draw, title="The example cannot be shown", icon="ERROR")
 
 
 def _window_of(paths: CreaturePaths) -> Any:

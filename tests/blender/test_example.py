@@ -224,8 +224,10 @@ def test_a_scene_that_names_a_project_keeps_it(addon, tmp_path, monkeypatch):
 def run_script(*arguments: Path) -> subprocess.CompletedProcess[str]:
     """docs/headless.py with the add-on enabled, as `blender -b --addons … --python` does it."""
     code = (
-        "import sys, runpy, bpy; sys.path.insert(0, sys.argv[1]); import anymocap_addon; anymocap_addon.register();"
-        "script = sys.argv[2]; sys.argv = ['blender', '--', *sys.argv[3:]]; runpy.run_path(script)"
+        "import sys, runpy, bpy; sys.path.insert(0, sys.argv[1]); import anymocap_addon; anymocap_addon.register()\n"
+        "script = sys.argv[2]; sys.argv = ['blender', '--', *sys.argv[3:]]\n"
+        "try: runpy.run_path(script)\n"
+        "finally: anymocap_addon.unregister()"  # Blender does that at its end, bpy as a module does not
     )
     command = [sys.executable, "-c", code, REPOSITORY, REPOSITORY / "docs" / "headless.py", *arguments]
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
