@@ -11,6 +11,7 @@ import sys
 
 MARK = "anymocap-worker:"
 LEAST_PYTHON = (3, 11)
+_PACKAGE = "anymocap_addon"  # what worker.py calls it
 MODULES = ("numpy", "torch", "cv2", "imageio_ffmpeg")
 
 
@@ -21,8 +22,9 @@ def _reason(error: BaseException) -> str:
 def _module(name: str) -> "dict[str, str]":
     try:
         module = importlib.import_module(name)
-        if name == "imageio_ffmpeg":
-            module.get_ffmpeg_exe()
+        if name == "imageio_ffmpeg" and _PACKAGE in sys.modules:
+            # The stages' own way to it: Blender unpacks the program without the permission to run it.
+            importlib.import_module(f"{_PACKAGE}.core.video.ffmpeg").ffmpeg_program()
     except ModuleNotFoundError as error:
         return {"missing": error.name or name}
     except Exception as error:
@@ -67,11 +69,11 @@ def main(argument: "dict[str, str]") -> None:
     if sys.version_info >= LEAST_PYTHON:
         known = set(sys.path)
         sys.path[:0] = [entry for entry in argument["sys_path"] if entry not in known]
+        answer["worker"] = _worker(argument["scripts"], argument["package"])
         modules = {name: _module(name) for name in MODULES}
         answer["modules"] = modules
         if "version" in modules["torch"]:
             answer.update(_devices())
-        answer["worker"] = _worker(argument["scripts"], argument["package"])
     print(f"\n{MARK}{json.dumps(answer)}")
 
 

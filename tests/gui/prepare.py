@@ -15,7 +15,6 @@ def main(project: Path) -> None:
     assert bpy.ops.anymocap.try_example(project=str(project)) == {"FINISHED"}
     settings = bpy.context.scene.anymocap
     assert bpy.ops.anymocap.dataset(poses=8, rows=64) == {"FINISHED"}
-    settings.stages.train.steps = 100000
     armature = settings.armature
     actions = [armature.animation_data.action]
     armature.animation_data_clear()

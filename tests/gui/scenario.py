@@ -221,7 +221,9 @@ class User:
         yield from self.show_section(5)
         yield from self.until(lambda: self.word("train"), 20, "the panel knows the project")
         yield from self.click("anymocap.train")
-        yield from self.until(lambda: self.running("train") and self.running("train").done > 1, 90, "training steps")
+        yield from self.until(
+            lambda: self.running("train") and self.running("train").fraction > 0, 90, "training steps"
+        )
         return self.worker_pids("train")[-1]
 
     def _is_over(self, operator: str) -> bool:

@@ -55,3 +55,12 @@ def test_a_killed_blender_takes_its_worker_along_and_the_job_goes_on(blender: Re
         time.sleep(0.05)
     second = blender.play("after_the_kill", 160, blend=project / "scene.blend").result
     assert second["done"] >= first["done"] > 0
+
+
+def test_the_preferences_keep_a_key_out_of_blenders_files(blender: RealBlender) -> None:
+    result = blender.play("preferences", 240).result
+    assert "Python" in result["worker"]
+    folder = Path(result["kept_in"]).parents[4]
+    assert (folder / "config" / "userpref.blend").is_file(), "the searched folder is Blender's user folder"
+    holding = [path for path in folder.rglob("*") if path.is_file() and result["key"].encode() in path.read_bytes()]
+    assert holding == [Path(result["kept_in"])]

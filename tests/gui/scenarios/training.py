@@ -28,7 +28,7 @@ def play(user):
 
 
 def cancelled(user):
-    done = user.running("train").done
+    done = user.running("train").fraction
     yield from user.click("anymocap.cancel")
     took = yield from user.until(lambda: user.running("train").word == "cancelled", 12, "training was cancelled")
     yield from user.until(lambda: user.word("train") == "stopped", 10, "the panel says so")
@@ -44,8 +44,8 @@ def goes_on(user):
 
     def begun():
         running = user.running("train")
-        first.extend([running.done] if running.done and not first else [])
-        return running.done > 1
+        first.extend([running.fraction] if running.fraction and not first else [])
+        return running.fraction > 0
 
     yield from user.until(begun, 60, "training goes on")
     user.save_result(done_at_first_when_resumed=first[0])
