@@ -89,6 +89,25 @@ def test_a_fitted_motion_is_applied_as_one_undo_step(host, paths):
     assert action().name == "chain_wave"
 
 
+def test_after_an_undo_it_is_told_that_the_motion_is_gone(host, paths):
+    """The record still says done; the file does not hold the motion any more."""
+    why_not_here = ops("applied_here").why_not_here
+    assert "not in this file" in why_not_here(bpy.context.scene)
+    fitted(paths)
+    tick()
+    assert why_not_here(bpy.context.scene) == ""
+    bpy.context.scene.anymocap.armature.animation_data.action = bpy.data.actions.new("own")
+    assert "plays another" in why_not_here(bpy.context.scene)
+    bpy.ops.ed.undo()
+    assert load_record(paths, "apply", "wave").outcome == "done"
+    assert "it was undone" in why_not_here(bpy.context.scene)
+    bpy.ops.anymocap.apply()
+    assert why_not_here(bpy.context.scene) == ""
+    bpy.context.scene.anymocap.stages.apply.mode = "strip"
+    bpy.ops.anymocap.apply()
+    assert why_not_here(bpy.context.scene) == ""
+
+
 def test_the_record_of_an_apply_in_a_scene_names_armature_and_action(host, paths):
     fitted(paths)
     tick()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...ops.applied_here import why_not_here
+from ...ops.apply_ready import why_waiting
 from ...ops.running import HOST
 from ...ops.scene_time import rate_offer
 from ...ops.states import SceneStates
@@ -29,9 +31,13 @@ def draw_apply(layout: UILayout, context: Context, states: SceneStates, is_next:
         _draw_waiting(layout, context, states)
         look = stage_look(states, "apply")
         draw_standing(layout, context, look)
+        gone = why_not_here(context.scene) if look.word == "ready" else ""
+        if gone:
+            draw_text(layout, context, f"{gone}.", icon="INFO")
+        applied = look.word == "ready" and not gone
         row = layout.row()
-        row.scale_y = _BIG if is_next and look.word != "ready" else 1.0
-        row.operator("anymocap.apply_here", text="Apply Again" if look.word == "ready" else "Apply")
+        row.scale_y = _BIG if is_next and not applied else 1.0
+        row.operator("anymocap.apply_here", text="Apply Again" if applied else "Apply")
     draw_settings(layout, context, "apply")
     _draw_scrub(layout, context)
 
@@ -50,7 +56,8 @@ def _draw_waiting(layout: UILayout, context: Context, states: SceneStates) -> No
     assert states.survey is not None
     for ready in HOST.ready:
         if ready.is_of(states.survey.paths, context.scene.anymocap.clip):
-            why = f": {ready.problem}" if ready.problem else ""
+            reason = ready.problem or why_waiting(context.window)
+            why = f": {reason}" if reason else ""
             draw_text(layout, context, f"A new motion waits to be applied{why}.", icon="INFO")
 
 
