@@ -211,6 +211,11 @@ class User:
         item = None if self.module("jobs.registry").REGISTRY[stage].per == "creature" else self.settings.clip
         return self.module("ops.running").HOST.of(paths, stage, item)
 
+    def fraction(self, stage: str) -> float:
+        """How much of a stage is done."""
+        running = self.running(stage)
+        return running.fraction if running is not None else 0.0
+
     def worker_pids(self, stage: str) -> list[int]:
         """Processes that a stage at work has."""
         run = self.running(stage).run

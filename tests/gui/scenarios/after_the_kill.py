@@ -10,7 +10,7 @@ def play(user):
     yield 0.6
     user.shot("stopped")
     pid = yield from user.start_training()
-    user.save_result(worker=pid, done=user.running("train").fraction)
+    user.save_result(worker=pid, done=user.fraction("train"))
     yield 0.5
     user.shot("goes_on")
     yield from user.click("anymocap.cancel")

@@ -9,6 +9,6 @@ import signal
 def play(user):
     yield from user.open_panel()
     pid = yield from user.start_training()
-    user.save_result(worker=pid, done=user.running("train").fraction)
+    user.save_result(worker=pid, done=user.fraction("train"))
     os.kill(os.getpid(), signal.SIGKILL)
     yield 1.0

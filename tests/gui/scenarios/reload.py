@@ -25,8 +25,8 @@ def other_file(user, pid):
     yield from user.open_panel()
     yield from user.until(lambda: user.word("train") == "running", 20, "the panel shows the job again")
     assert user.worker_pids("train")[-1] == pid
-    before = user.running("train").fraction
-    yield from user.until(lambda: user.running("train").fraction > before, 20, "it goes on")
+    before = user.fraction("train")
+    yield from user.until(lambda: user.fraction("train") > before, 20, "it goes on")
     yield 0.6
     user.shot("reloaded")
 
@@ -52,7 +52,7 @@ def second_window(user):
     with bpy.context.temp_override(window=bpy.context.window_manager.windows[1]):
         bpy.ops.wm.window_close()
     yield 1.0
-    before = user.running("train").fraction
-    yield from user.until(lambda: user.running("train").fraction > before, 20, "it goes on")
+    before = user.fraction("train")
+    yield from user.until(lambda: user.fraction("train") > before, 20, "it goes on")
     yield from user.click("anymocap.cancel")
     yield from user.until(lambda: user.running("train").word == "cancelled", 12, "training was cancelled")

@@ -28,7 +28,7 @@ def play(user):
 
 
 def cancelled(user):
-    done = user.running("train").fraction
+    done = user.fraction("train")
     yield from user.click("anymocap.cancel")
     took = yield from user.until(lambda: user.running("train").word == "cancelled", 12, "training was cancelled")
     yield from user.until(lambda: user.word("train") == "stopped", 10, "the panel says so")
