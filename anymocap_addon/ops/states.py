@@ -33,6 +33,7 @@ _SHARE = 0.06  # of the time since the last tick: a slow window, which ticks sel
 _BUSY_EVERY_S = 0.01
 _IDLE_EVERY_S = 0.25
 _FILES_EVERY_S = 1.0
+_CLOCK_TICK_NS = 50_000_000  # a file system's clock is no finer
 _KEPT = 8  # scenes and creatures that are remembered
 
 Key = tuple[str, str, str, str]
@@ -78,6 +79,7 @@ class StateCache:
         self._seen: dict[Key, tuple[Any, Any]] = {}  # what was chosen, and the files, when it was looked at
         self._work: Generator[None, None, SceneStates] | None = None
         self._work_key: Key | None = None
+        self._began_ns = 0
         self._host_changed = -1
         self._files_at = 0.0
         self._ticked_at = time.monotonic()
@@ -152,6 +154,7 @@ class StateCache:
 
     def _begin(self, key: Key, scene: Scene) -> None:
         self._seen[key] = (_chosen(scene), None)
+        self._began_ns = time.time_ns()
         self._work, self._work_key = _looked(key, scene), key
 
     def _step(self, until: float) -> None:
@@ -173,7 +176,9 @@ class StateCache:
         if self._known.pop(key, None) != states:
             self.version += 1
         self._known[key] = states
-        self._seen[key] = (chosen, _stamps(states))
+        stamps = _stamps(states)
+        written_since = any(stamp is not None and stamp[0] > self._began_ns - _CLOCK_TICK_NS for stamp in stamps)
+        self._seen[key] = (chosen, None if written_since else stamps)  # half of it may be older than that file
         for old in list(self._known)[:-_KEPT]:
             del self._known[old], self._seen[old]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ ICONS = {
 }
 # Which of several stages a header speaks of: the one that asks most for attention.
 _URGENCY = ("running", "stopping", "queued", "failed", "stopped", "stale", "missing", "ready")
+_FOLDERS = re.compile(r"^(?:/|[A-Za-z]:[\\/])[^:]*[\\/](?=[^:\\/]+: )")  # of the file that a recorded error begins with
 _HOST_WORDS = {"running": "running", "queued": "queued", "cancelling": "stopping"}
 
 
@@ -82,8 +84,9 @@ def stage_look(states: SceneStates, name: str) -> StageLook:
         return StageLook(name, "failed", why=_sentence(running.error), remedy=running.error.hint)
     if state.word == "stale" and state.record is not None and state.record.outcome in ("running", "cancelled"):
         return StageLook(name, "stopped", why="It was stopped before its end and goes on from there.")
-    why = state.because if state.word in ("stale", "failed") else ""
-    return StageLook(name, state.word, stage_figure(state.record), why)
+    if state.word == "failed":
+        return StageLook(name, "failed", why=_FOLDERS.sub("", state.because))
+    return StageLook(name, state.word, stage_figure(state.record), state.because if state.word == "stale" else "")
 
 
 def _ran_later(state: StageState, running: RunningStage) -> bool:

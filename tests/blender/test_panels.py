@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -221,6 +222,29 @@ def test_states_are_remembered_and_follow_files(scene, paths):
     assert cache.of(bpy.context).of("rig").word == "missing", "a draw takes what is there"
     assert cache.refresh(bpy.context).of("rig").word == "ready"
     assert cache.version == version + 1
+
+
+def test_a_file_that_is_written_while_it_is_looked_at_is_looked_at_again(scene, paths):
+    pretend_creature(paths, upto="rig")
+    scene.creature = "fox"
+    cache, module = states(), sys.modules["anymocap_addon.ops.states"]
+    key = module._key(bpy.context.scene)
+    time.sleep(0.06)  # until what was written counts as old
+    cache.refresh(bpy.context)
+    assert not cache._out_of_date(key, bpy.context.scene, False, True)
+    cache._begin(key, bpy.context.scene)
+    paths.creature_json.write_text("{", encoding="utf-8")
+    while cache._work is not None:
+        cache._step(float("inf"))
+    assert cache._out_of_date(key, bpy.context.scene, False, True)
+
+
+def test_a_creature_that_is_not_there_is_named(scene, paths):
+    pretend_creature(paths, upto="prep")
+    scene.creature = "wolf"
+    states().refresh(bpy.context)
+    seen = draw()
+    assert "There is no creature 'wolf' in this folder" in seen.words and not seen.panels
 
 
 def test_creatures_are_added_and_chosen(scene, paths, tmp_path):

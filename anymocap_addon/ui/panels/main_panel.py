@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import bpy
 
+from ...core.project import CreaturePaths
 from ...ops.creature_operators import why_no_project
-from ...ops.states import STATES
+from ...ops.running import HOST
+from ...ops.states import STATES, SceneStates
 from ...ops.worker_lack import worker_lack
 from ..wrapped_text import draw_text
 from .project_section import draw_first_time, draw_next, draw_project
@@ -58,13 +60,19 @@ def draw_panel(layout: UILayout, context: Context) -> None:
         column = layout.column()
         column.alert = True
         draw_text(column, context, states.error, icon="ERROR")
+    if settings.creature not in states.creatures and not states.error and not HOST.at_work(_paths(states)):
+        named = f"There is no creature {settings.creature!r} in this folder: c" if settings.creature else "C"
+        draw_text(layout, context, f"{named}hoose a creature, or add one.", icon="INFO")
+        return
     if states.survey is None:
-        if not settings.creature:
-            draw_text(layout, context, "Choose a creature, or add one.", icon="INFO")
         return
     if not states.error:
         draw_next(layout, context, states)
     draw_sections(layout, context, states)
+
+
+def _paths(states: SceneStates) -> CreaturePaths | None:
+    return states.survey.paths if states.survey is not None else None
 
 
 def _tell_once(error: Exception) -> None:
