@@ -251,6 +251,7 @@ def applying(
     if options.mode == "strip":
         place_strip(armature, taken.action)
         before.restore(armature, None if before.action == taken.action else before.action)
+    before.survive()
     bpy.context.view_layer.update()
 
 

@@ -28,6 +28,11 @@ class PlayedAction:
         position = armature.data.pose_position
         return PlayedAction(data.action, handle, data.action_blend_type, data.action_influence, position)
 
+    def survive(self) -> None:
+        """The Action that played before is kept with the file, also when nothing plays it any more."""
+        if self.action is not None and self.action.users == 0:
+            self.action.use_fake_user = True
+
     def restore(self, armature: bpy.types.Object, action: bpy.types.Action | None) -> None:
         """Bring everything back, with `action` as the Action: the one from before, or what stands for it now."""
         data = armature.animation_data

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bpy
 
 from ..blender.scene import RiggedScene, append_rigged
-from ..core.errors import AnyMoCapError
+from ..core.errors import AnyMoCapError, BadInputError
 from ..core.project import CreaturePaths
 from .scene_settings import creature_paths, has_creature
 
@@ -63,8 +64,14 @@ def bring_in(context: Context, paths: CreaturePaths) -> RiggedScene:
     The shapes of its bones stay out of the scene: they are seen on the bones, and would lie about as meshes.
 
     Raises:
-        BadInputError: the creature is not rigged yet, or its file is damaged; the scene is then as it was.
+        BadInputError: the creature is not rigged yet, its file is damaged or the open one; the scene is as it was.
     """
+    if bpy.data.filepath and Path(bpy.data.filepath).resolve() == paths.rigged_blend.resolve():
+        raise BadInputError(
+            "This file is the creature's own, which all stages read.",
+            file=paths.rigged_blend,
+            hint="Open or begin the file of your shot and bring the creature in there.",
+        )
     collection = _collection(context.scene, paths.name)
     before = set(bpy.data.objects)
     try:

@@ -60,6 +60,9 @@ class FormerViews:
     def __init__(self) -> None:
         self._kept: dict[int, FormerView] = {}
 
+    def __contains__(self, space: SpaceView3D) -> bool:
+        return space.as_pointer() in self._kept
+
     def keep(self, space: SpaceView3D) -> None:
         """Remember how this view looks now."""
         self._kept[space.as_pointer()] = FormerView.of(space)

@@ -83,7 +83,7 @@ class ANYMOCAP_OT_leave_view(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         space = context.space_data
-        if space is not None and space.type == "VIEW_3D" and looked_through(space) is not None:
+        if space is not None and space.type == "VIEW_3D" and may_leave(space):
             return True
         cls.poll_message_set("This view does not look through a camera of the clip")
         return False
@@ -137,7 +137,7 @@ def _render_with(scene: Scene, camera: Object, layout: Layout, view: str) -> Non
 
 def look_through(space: SpaceView3D, camera: Object) -> None:
     """Let a 3D view look through `camera`, as its own camera: the scene's stays."""
-    if looked_through(space) is None:
+    if not may_leave(space):
         FORMER.keep(space)
     space.use_local_camera = True
     space.camera = camera
@@ -150,6 +150,11 @@ def _fill_view(context: Context) -> None:
     window = next(region for region in context.area.regions if region.type == "WINDOW")
     with context.temp_override(region=window):
         bpy.ops.view3d.view_center_camera()
+
+
+def may_leave(space: SpaceView3D) -> bool:
+    """Whether a 3D view looks through one of our cameras, or through one that an undo has taken away."""
+    return looked_through(space) is not None or (space.camera is None and space in FORMER)
 
 
 def looked_through(space: SpaceView3D) -> str | None:

@@ -24,6 +24,7 @@ from anymocap_addon.core.preview_frames import FILLER, PreviewFrames
 from anymocap_addon.core.project import Project
 from anymocap_addon.core.rig import RigInfo
 from anymocap_addon.core.space_marks import FAINTEST, contact_rings, read_joints, trails
+from anymocap_addon.ui.overlay import in_space
 from anymocap_addon.ui.overlay.clip_behind import draw_clip_behind
 from anymocap_addon.ui.overlay.frame_texture import TEXTURES
 from anymocap_addon.ui.overlay.in_space import AFTER, BEFORE, CONTACT, SpaceLook, SpaceOverlay, trail_joints
@@ -216,3 +217,30 @@ def test_trail_joints_are_the_feet_all_or_those_of_the_selected_bones(view):
     assert trail_joints("ALL", chain, armature) == tuple(range(chain.rig.J))
     assert trail_joints("CONTACTS", view, None) == view.rig.contacts
     assert np.allclose(prep_place(chain.rig, None), np.eye(4))
+
+
+def test_another_armature_or_a_frame_outside_of_the_clip_is_no_fault(view, monkeypatch):
+    """The handler's own way through a context: nothing is drawn on a foreign armature, the nearer end elsewhere."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene, drawn = SimpleNamespace(frame_current_final=500.0), []
+    overlay = SimpleNamespace(joints3d=True, skeleton3d=True, contacts3d=True, trails=True, trail_of="CONTACTS")
+    overlay.trail_frames, overlay.clip_behind, overlay.opacity = 5, True, 1.0
+    scene.render = SimpleNamespace(fps=24, fps_base=1.0)
+    scene.anymocap = SimpleNamespace(overlay=overlay, armature=chain_armature(3), start_frame=1)
+    context = SimpleNamespace(
+        scene=scene,
+        space_data=SimpleNamespace(use_local_camera=False),
+        region=SimpleNamespace(width=100, height=80),
+        region_data=SimpleNamespace(view_perspective="PERSP", perspective_matrix=Matrix.Identity(4)),
+        preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),
+    )
+    monkeypatch.setattr(in_space, "current_view", lambda _: view)
+    monkeypatch.setattr(in_space, "may_draw", lambda _: True)
+    monkeypatch.setattr(in_space.SPACE, "draw", lambda *given: drawn.append(given))
+    in_space.draw_in_space(context)
+    assert not drawn, "a chain of three bones is not this creature"
+    scene.anymocap.armature = None
+    in_space.draw_in_space(context)
+    scene.frame_current_final = -3.0
+    in_space.draw_in_space(context)
+    assert [given[4] for given in drawn] == [T - 1, 0]

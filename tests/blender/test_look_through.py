@@ -18,7 +18,7 @@ from anymocap_addon.core.layout import Layout
 from anymocap_addon.core.project import Project
 from anymocap_addon.core.rig import RigInfo
 from anymocap_addon.ops.former_view import FORMER
-from anymocap_addon.ops.layout_cameras import COLLECTION, look_through, looked_through
+from anymocap_addon.ops.layout_cameras import COLLECTION, look_through, looked_through, may_leave
 
 from .small_creature import framed, write_small_creature
 
@@ -119,6 +119,11 @@ def test_leaving_brings_back_the_former_view(scene, tmp_path, small_rig):
     assert tuple(region.view_location) == (1.0, 2.0, 3.0) and region.view_distance == 4.5
     assert tuple(region.view_rotation) == pytest.approx((0.5, 0.5, 0.5, 0.5))
     assert {"small front", "small side"} <= set(bpy.data.objects.keys())
+    look_through(space, bpy.data.objects["small side"])
+    bpy.data.objects.remove(bpy.data.objects["small side"])  # as an undo does
+    assert looked_through(space) is None and may_leave(space)
+    FORMER.restore(space)
+    assert not may_leave(space) and region.view_perspective == "PERSP" and region.view_distance == 4.5
 
 
 def test_a_stretched_or_foreign_armature_is_told(scene, tmp_path, small_rig):

@@ -95,6 +95,16 @@ def test_bone_shapes_stay_out_of_the_scene(scene, tmp_path):
     assert scene.anymocap.armature.pose.bones[0].custom_shape.name == "Icosphere"
 
 
+def test_the_creatures_own_file_is_no_place_for_it(scene, tmp_path):
+    bpy.ops.wm.open_mainfile(filepath=str(Project(tmp_path).creature("small").rigged_blend))
+    settings = bpy.context.scene.anymocap
+    settings.project, settings.creature = str(tmp_path), "small"
+    before = counts()
+    with pytest.raises(RuntimeError, match="file of your shot"):
+        bpy.ops.anymocap.bring_in()
+    assert counts() == before
+
+
 def test_a_creature_that_is_not_rigged_leaves_nothing(scene, tmp_path):
     Project(tmp_path).creature("small").rigged_blend.unlink()
     before = counts()
