@@ -129,3 +129,20 @@ def install(blender: RealBlender, extension: Path, enable: bool = True) -> Ended
     """Install a zip by Blender's own command."""
     how = ["--enable"] if enable else []
     return blender.command("extension", "install-file", "--repo", "user_default", *how, extension)
+
+
+def show_no_splash(blender: RealBlender) -> None:
+    """A window shows its work at once, and keeps no preferences of a scenario."""
+    code = (
+        "import bpy; bpy.context.preferences.view.show_splash = False;"
+        "bpy.context.preferences.use_preferences_save = False; bpy.ops.wm.save_userpref()"
+    )
+    ended = blender.run("-b", "--python-exit-code", "3", "--python-expr", code)
+    assert ended.code == 0, ended.output
+
+
+def prepare_project(blender: RealBlender, project: Path) -> Path:
+    """A project with a captured clip, poses to train on and scene.blend."""
+    ended = blender.script(REPOSITORY / "tests" / "gui" / "prepare.py", project, timeout_s=400)
+    assert ended.code == 0, ended.output
+    return project

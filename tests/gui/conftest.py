@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 from extension_zip import build_extension_zip
-from real_blender import RealBlender, install, sandbox_or_skip
-
-_PREFERENCES = (
-    "import bpy; view = bpy.context.preferences.view; view.show_splash = False;"
-    "bpy.context.preferences.use_preferences_save = False; bpy.ops.wm.save_userpref()"
-)
+from real_blender import RealBlender, install, prepare_project, sandbox_or_skip, show_no_splash
 
 
 @pytest.fixture(scope="session")
@@ -22,18 +17,14 @@ def blender(tmp_path_factory: pytest.TempPathFactory) -> RealBlender:
     blender = RealBlender(tmp_path_factory.mktemp("user"))
     ended = install(blender, build_extension_zip())
     assert ended.code == 0, ended.output
-    ended = blender.run("-b", "--python-exit-code", "3", "--python-expr", _PREFERENCES)
-    assert ended.code == 0, ended.output
+    show_no_splash(blender)
     return blender
 
 
 @pytest.fixture(scope="session")
 def prepared(blender: RealBlender, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a captured clip, poses to train on and scene.blend."""
-    project = tmp_path_factory.mktemp("prepared")
-    ended = blender.script(Path(__file__).parent / "prepare.py", project, timeout_s=400)
-    assert ended.code == 0, ended.output
-    return project
+    return prepare_project(blender, tmp_path_factory.mktemp("prepared"))
 
 
 @pytest.fixture
