@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from bpy.types import Context, Object
 
 Box = tuple[NDArray[np.float64], NDArray[np.float64]]
-_DISTANCE = 2.4  # of a view, in diagonals of the creature's box: room for the overlay beside it
+_DISTANCE = 2.4  # of a view, in diagonals of the creature's box
+_ASIDE = (0.05, 0.06)  # how far it stands right of and above the middle, shares of the distance: beside the overlay
 
 
 def creature_box(context: Context, armature: Object) -> Box | None:
@@ -47,8 +48,10 @@ def show_whole(context: Context, armature: Object) -> None:
         if area.type != "VIEW_3D" or area.spaces.active.region_3d.view_perspective == "CAMERA":
             continue
         view, shading = area.spaces.active.region_3d, area.spaces.active.shading
-        view.view_location = (box[0] + box[1]) / 2
-        view.view_distance = _DISTANCE * float(np.linalg.norm(box[1] - box[0]))
+        distance = _DISTANCE * float(np.linalg.norm(box[1] - box[0]))
+        right, up = np.array(view.view_rotation.to_matrix()).T[:2]
+        view.view_location = (box[0] + box[1]) / 2 - distance * (_ASIDE[0] * right + _ASIDE[1] * up)
+        view.view_distance = distance
         if shading.color_type == "MATERIAL":  # Blender's default; what an artist has chosen stays
             shading.color_type = "TEXTURE"
 
