@@ -105,12 +105,15 @@ class ANYMOCAP_OT_open_log(_NeedsCreature, bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     stage: bpy.props.StringProperty(name="Stage")  # type: ignore[valid-type]
+    item: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Clip", description="Clip or move; empty = the Scene's", options={"SKIP_SAVE"}
+    )
 
     def execute(self, context: Context) -> set[str]:
         if self.stage not in REGISTRY:
             self.report({"ERROR"}, f"There is no stage {self.stage!r}.")
             return {"CANCELLED"}
-        log = _latest_log(context, self.stage)
+        log = _latest_log(context, self.stage, self.item)
         if log is None:
             self.report({"WARNING"}, f"{REGISTRY[self.stage].label} has left no log: it stopped before its work began.")
             return {"CANCELLED"}
@@ -201,15 +204,15 @@ def _open(operator: bpy.types.Operator, path: Path, missing: str) -> set[str]:
     return opened
 
 
-def _latest_log(context: Context, stage_name: str) -> Path | None:
+def _latest_log(context: Context, stage_name: str, item: str) -> Path | None:
     """The log of the last run, of this session or an earlier one."""
-    paths, item = creature_paths(context), item_of(context, REGISTRY[stage_name])
-    running = HOST.of(paths, stage_name, item)
+    paths, wanted = creature_paths(context), item_of(context, REGISTRY[stage_name], item or None)
+    running = HOST.of(paths, stage_name, wanted)
     if running is not None and running.log is not None and running.log.exists():
         return running.log
     for job in reversed(all_jobs(paths.jobs)):
         described = job.read()
-        if described.get("stage") == stage_name and described.get("item") == item and job.log.exists():
+        if described.get("stage") == stage_name and described.get("item") == wanted and job.log.exists():
             return job.log
     return None
 

@@ -81,7 +81,7 @@ def stage_look(states: SceneStates, name: str) -> StageLook:
     if name in states.survey.made_elsewhere:
         return StageLook(name, "ready", "made elsewhere")
     if running is not None and running.error is not None and not _ran_later(state, running):
-        return StageLook(name, "failed", why=_sentence(running.error), remedy=running.error.hint)
+        return failed_look(name, running.error)
     if state.word == "stale" and state.record is not None and state.record.outcome in ("running", "cancelled"):
         return StageLook(name, "stopped", why="It was stopped before its end and goes on from there.")
     if state.word == "failed":
@@ -107,6 +107,11 @@ def running_look(running: RunningStage) -> StageLook:
     word = _HOST_WORDS[running.word]
     figure = text if word == "running" else ""
     return StageLook(running.stage.name, word, figure, running.note, "", running.fraction, running)
+
+
+def failed_look(name: str, error: AnyMoCapError) -> StageLook:
+    """How a stage looks that failed in this session."""
+    return StageLook(name, "failed", why=_sentence(error), remedy=error.hint)
 
 
 def _progress_text(done: float, total: float, fraction: float, eta_s: float | None) -> str:

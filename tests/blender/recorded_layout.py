@@ -53,9 +53,12 @@ class RecordedLayout:
         raise AttributeError(f"UILayout.{name} is not recorded")
 
     def _inner(self, name: str, keywords: dict[str, Any]) -> RecordedLayout:
+        self._check(name, keywords)
+        return RecordedLayout(self.said, self.closed)
+
+    def _check(self, name: str, keywords: dict[str, Any]) -> None:
         known = bpy.types.UILayout.bl_rna.functions[name].parameters
         assert all(key in known for key in keywords), f"{name} does not take all of {sorted(keywords)}"
-        return RecordedLayout(self.said, self.closed)
 
     def _say(self, kind: str, text: str, icon: str, **more: Any) -> None:
         assert icon in _ICONS, f"there is no icon {icon!r}"
@@ -66,6 +69,7 @@ class RecordedLayout:
         self._say("label", text, icon)
 
     def operator(self, idname: str, *, text: str = "", icon: str = "NONE", **more: Any) -> OperatorProperties:
+        self._check("operator", more)
         properties = OperatorProperties(idname)
         self._say("operator", text or properties.rna.name, icon, idname=idname, given=properties.given)
         return properties
@@ -75,6 +79,7 @@ class RecordedLayout:
         self._say("menu", text, icon, idname=idname)
 
     def prop(self, owner: Any, name: str, *, text: str = "", icon: str = "NONE", **more: Any) -> None:
+        self._check("prop", more)
         assert name in owner.bl_rna.properties, f"{owner} has no {name!r}"
         self._say("prop", text or owner.bl_rna.properties[name].name, icon)
 
@@ -83,6 +88,7 @@ class RecordedLayout:
         self.prop(owner, name, text=more.get("text", ""))
 
     def progress(self, *, factor: float, text: str = "", **more: Any) -> None:
+        self._check("progress", more)
         assert 0.0 <= factor <= 1.0
         self._say("progress", text, "NONE")
 

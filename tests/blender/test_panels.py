@@ -152,7 +152,37 @@ def test_a_failure_shows_reason_remedy_and_log(scene, paths, monkeypatch):
     monkeypatch.setattr(host, "of", lambda paths, name, item=None: failed if name == "dataset" else None)
     seen = draw()
     assert "dataset: The disk is full." in seen.words and "Free 2 GB." in seen.words and "/somewhere" not in seen.words
-    assert [said.given for said in seen.said if said.idname == "anymocap.open_log"] == [{"stage": "dataset"}]
+    assert [said.given for said in seen.said if said.idname == "anymocap.open_log"] == [
+        {"stage": "dataset", "item": ""}
+    ]
+
+
+def test_a_test_of_the_reader_that_failed_says_why(scene, paths, monkeypatch):
+    pretend_creature(paths)
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    failed = running(paths, "exam", item="test", word="failed", error=BadInputError("The rig has no motion."))
+    host = sys.modules["anymocap_addon.ops.running"].HOST
+    monkeypatch.setattr(host, "of", lambda paths, name, item=None: failed if (name, item) == ("exam", "test") else None)
+    seen = draw()
+    assert "The rig has no motion." in seen.words
+    assert {"stage": "exam", "item": "test"} in [said.given for said in seen.said if said.idname == "anymocap.open_log"]
+
+
+def test_menus_list_creatures_clips_and_ways_to_add(scene, paths, tmp_path):
+    pretend_creature(paths)
+    (tmp_path / "walk.mp4").write_bytes(b"clip")
+    add_clip(paths, "walk", tmp_path / "walk.mp4")
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    said: dict[str, list[Any]] = {}
+    for name in ("ANYMOCAP_MT_creatures", "ANYMOCAP_MT_clips", "ANYMOCAP_MT_add_creature"):
+        layout = RecordedLayout()
+        getattr(bpy.types, name).draw(SimplePanel(layout), sidebar_context())
+        said[name] = [one.given.get("name", one.idname) for one in layout.said]
+    assert said["ANYMOCAP_MT_creatures"][:2] == ["fox", "ANYMOCAP_MT_add_creature"]
+    assert said["ANYMOCAP_MT_clips"] == ["walk", "anymocap.add_clip"]
+    assert len(said["ANYMOCAP_MT_add_creature"]) == 3
 
 
 def test_work_of_another_program_is_seen(scene, paths, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...ops.states import SceneStates
-from ..stage_look import stage_look
+from ..stage_look import StageLook, stage_look
 from ..wrapped_text import draw_text
 from .stage_body import draw_button, draw_settings, draw_standing
 
@@ -24,19 +24,25 @@ def draw_capture(layout: UILayout, context: Context, states: SceneStates, is_nex
     row = layout.row()
     row.scale_y = 1.35 if is_next else 1.0
     row.operator("anymocap.capture", text=text, icon="PLAY" if is_next else "NONE")
-    for name, verb in (("detect", "Read"), ("fit", "Fit")):
+    for name, verb in (("detect", "Read"), ("fit", "Fit"), ("preview", "Preview")):
         look = stage_look(states, name)
-        row = layout.row()
-        row.label(text=verb)
-        side = row.row()
-        side.alignment = "RIGHT"
-        side.label(text=look.short)
-        side.label(icon=look.icon)
+        if name == "preview" and look.word in ("missing", "ready"):
+            continue  # it follows by itself, and has nothing to tell while all is well
+        _draw_title(layout, verb, look)
         draw_standing(layout, context, look)
         if look.running is None:
             draw_button(layout, look, verb)
         draw_settings(layout, context, name)
     _draw_warnings(layout, context, states)
+
+
+def _draw_title(layout: UILayout, text: str, look: StageLook) -> None:
+    row = layout.row()
+    row.label(text=text)
+    side = row.row()
+    side.alignment = "RIGHT"
+    side.label(text=look.short)
+    side.label(icon=look.icon)
 
 
 def draw_clip_choice(layout: UILayout, context: Context, states: SceneStates) -> None:

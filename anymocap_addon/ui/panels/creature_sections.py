@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...jobs.reader_test import STAGES as TEST_STAGES
+from ...jobs.reader_test import TEST_CLIP
+from ...ops.running import HOST
 from ...ops.states import SceneStates
 from ..pictures import picture_icon
-from ..stage_look import stage_look
+from ..stage_look import failed_look, running_look, stage_look
 from ..wrapped_text import draw_text
-from .stage_body import draw_settings, draw_stage
+from .stage_body import draw_failure, draw_progress, draw_settings, draw_stage
 
 if TYPE_CHECKING:
     from bpy.types import Context, UILayout
@@ -73,9 +76,21 @@ def draw_test(layout: UILayout, context: Context, states: SceneStates, is_next: 
         draw_text(layout, context, f"Test {clip.name}: {', '.join(clip.figures) or 'not scored yet'}", icon="CHECKMARK")
         if clip.report is not None:
             _report(layout, clip.report, clip.report_made)
+    _draw_running_test(layout, context, states)
     row = layout.row()
     row.scale_y = 1.35 if is_next else 1.0
     row.operator("anymocap.test_reader", text="Test Again" if tests else "Test the Reader")
+
+
+def _draw_running_test(layout: UILayout, context: Context, states: SceneStates) -> None:
+    """The stage of the test that is at work, or that failed."""
+    assert states.survey is not None
+    for name in TEST_STAGES:
+        running = HOST.of(states.survey.paths, name, TEST_CLIP)
+        if running is not None and running.word in ("running", "cancelling"):
+            draw_progress(layout, context, running_look(running))
+        elif running is not None and running.error is not None:
+            draw_failure(layout, context, failed_look(name, running.error), TEST_CLIP)
 
 
 def _report(layout: UILayout, report: Path, made: str) -> None:

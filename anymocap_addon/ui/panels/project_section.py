@@ -145,6 +145,8 @@ class ANYMOCAP_MT_creatures(bpy.types.Menu):
             self.layout.operator("anymocap.choose_creature", text=name).name = name
         self.layout.separator()
         self.layout.menu("ANYMOCAP_MT_add_creature", icon="ADD")
+        for folder, text in (("CREATURE", "Open Its Folder"), ("RUNS", "Open Its Results")):
+            self.layout.operator("anymocap.open_folder", text=text, icon="FILE_FOLDER").folder = folder
 
 
 class ANYMOCAP_MT_add_creature(bpy.types.Menu):

@@ -77,15 +77,20 @@ def draw_progress(layout: UILayout, context: Context, look: StageLook) -> None:
         draw_text(layout, context, look.why)
 
 
-def draw_failure(layout: UILayout, context: Context, look: StageLook) -> None:
-    """Why it failed, what to do about it, and its log."""
+def draw_failure(layout: UILayout, context: Context, look: StageLook, item: str = "") -> None:
+    """Why it failed, what to do about it, and its log.
+
+    Args:
+        item: clip or move, where it is not the Scene's.
+    """
     box = layout.box()
     column = box.column(align=True)
     column.alert = True
     draw_text(column, context, look.why or "It stopped without a reason.", icon=look.icon, inset=_BOX)
     if look.remedy:
         draw_text(box, context, look.remedy, icon="INFO", inset=_BOX)
-    box.operator("anymocap.open_log", icon="TEXT").stage = look.name
+    log = box.operator("anymocap.open_log", icon="TEXT")
+    log.stage, log.item = look.name, item
 
 
 def draw_settings(layout: UILayout, context: Context, name: str) -> None:

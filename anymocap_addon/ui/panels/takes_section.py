@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 from ...jobs.clip_summary import ClipSummary
 from ...ops.states import SceneStates
 from ..pictures import picture_icon
+from ..stage_look import stage_look
 from ..wrapped_text import draw_text
+from .stage_body import draw_standing
 
 if TYPE_CHECKING:
     from bpy.types import Context, UILayout
 
 _PICTURE_SCALE = 8.0
 _BOX = 16
+_NOUN = {"report": "Report", "showcase": "Showcase Film"}
+_ICON = {"report": "IMAGE_DATA", "showcase": "FILE_MOVIE"}
 
 
 def takes_told(states: SceneStates) -> str:
@@ -31,10 +35,10 @@ def draw_takes(layout: UILayout, context: Context, states: SceneStates, is_next:
         draw_text(layout, context, "Captured clips stand here with their figures.", icon="INFO")
         return
     for clip in takes:
-        _draw_take(layout, context, clip, clip.name == context.scene.anymocap.clip)
+        _draw_take(layout, context, states, clip, clip.name == context.scene.anymocap.clip)
 
 
-def _draw_take(layout: UILayout, context: Context, clip: ClipSummary, active: bool) -> None:
+def _draw_take(layout: UILayout, context: Context, states: SceneStates, clip: ClipSummary, active: bool) -> None:
     box = layout.box()
     row = box.row(align=True)
     name = row.row(align=True)
@@ -56,8 +60,25 @@ def _draw_take(layout: UILayout, context: Context, clip: ClipSummary, active: bo
         draw_text(box, context, text, icon="ERROR", inset=_BOX)
     if clip.report is not None:
         box.template_icon(icon_value=picture_icon(clip.report, clip.report_made), scale=_PICTURE_SCALE)
-        box.operator("anymocap.open_file", text="Open Report", icon="IMAGE_DATA").filepath = str(clip.report)
+    _draw_results(box, context, states, clip)
     box.operator("anymocap.open_folder", icon="FILE_FOLDER").folder = "CLIP"
+
+
+def _draw_results(box: UILayout, context: Context, states: SceneStates, clip: ClipSummary) -> None:
+    """The report and the film that compares clip and creature: open them where they are, else make them."""
+    assert states.survey is not None
+    showcase = states.survey.paths.clip(clip.name).showcase
+    for name, file in (("report", clip.report), ("showcase", showcase)):
+        look = stage_look(states, name)
+        if look.word in ("running", "queued", "stopping", "failed"):
+            draw_standing(box, context, look)
+        row = box.row(align=True)
+        if look.word == "ready" and file is not None:
+            opened = row.operator("anymocap.open_file", text=f"Open {_NOUN[name]}", icon=_ICON[name])
+            opened.filepath = str(file)
+            row.operator("anymocap.run_again", text="", icon="FILE_REFRESH").stage = name
+        elif look.running is None:
+            row.operator(f"anymocap.{name}", text=f"Make {_NOUN[name]}", icon=_ICON[name])
 
 
 def _counted(warnings: int) -> str:
