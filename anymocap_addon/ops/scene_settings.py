@@ -49,6 +49,11 @@ def _armature_changed(settings: Any, context: Context) -> None:
     HOST.touch()
 
 
+def _start_changed(settings: Any, context: Context) -> None:
+    # A function of this module: a lambda in an annotation finds no name of it.
+    HOST.touch()
+
+
 def _is_armature(settings: Any, candidate: bpy.types.Object) -> bool:
     return bool(candidate.type == "ARMATURE")
 
@@ -82,7 +87,7 @@ class ANYMOCAP_PG_scene(bpy.types.PropertyGroup):
         default=1,
         min=-100000,
         max=1000000,
-        update=lambda settings, context: HOST.touch(),
+        update=_start_changed,
     )
     apply_when_fitted: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Apply When Fitted",
