@@ -25,6 +25,10 @@ def test_undo_takes_away_exactly_the_action(blender: RealBlender, project: Path)
     assert len(played.result["actions"]) == 1
 
 
+def test_the_overlay_is_scrubbed_moved_and_resized(blender: RealBlender, project: Path) -> None:
+    assert blender.play("overlay", 160, blend=project / "scene.blend").result["fault"] == ""
+
+
 def test_training_is_shown_cancelled_resumed_and_survives_a_crash(blender: RealBlender, project: Path) -> None:
     result = blender.play("training", 240, blend=project / "scene.blend").result
     # What a slow redraw takes is the screen's; the rest of a gap is ours.

@@ -7,7 +7,6 @@ import bpy
 TINY = {
     "dataset": {"poses": 8, "rows": 64},
     "train": {"steps": 2},
-    "exam": {"frames": 8},
 }
 SECTIONS = ("prep", "rig", "reference", "dataset", "reader", "film", "capture", "apply", "takes")
 
@@ -26,8 +25,6 @@ def play(user):
             setattr(getattr(user.settings.stages, stage), name, value)
     yield from to_a_reader(user)
     yield from test_of_the_reader(user)
-    with user.over():
-        bpy.ops.anymocap.choose_clip(name="test")
     yield from onto_the_creature(user)
     yield from every_section(user)
 
@@ -58,10 +55,16 @@ def test_of_the_reader(user):
     yield from user.until(lambda: step(user).action == "test_reader", 30, "the reader is to be tested")
     yield 0.6
     user.shot("test_the_reader")
+    user.settings.clip = "test"  # settings are those of the chosen clip
+    user.settings.stages.exam.frames = 8
+    yield from user.show_section(5)
     yield from user.click("anymocap.test_reader")
     host = user.module("ops.running").HOST
     yield from user.until(host.at_work, 10, "the test has begun")
+    yield 1.0
+    user.shot("test_at_work")
     yield from user.until(lambda: not host.at_work(), 180, "the test has ended")
+    yield from user.show_section()
     yield 1.5
 
 
