@@ -148,12 +148,12 @@ class StageHost:
         return pace
 
     def _tell_ended(self) -> None:
-        ended = [unit for unit in self._units if not any(stage.at_work for stage in unit.stages)]
-        self._units = [unit for unit in self._units if unit not in ended]
-        for unit in ended:
-            for stage in unit.stages:
-                for hook in self.when_ended:
-                    _guarded(hook, stage)
+        ended = [stage for unit in self._units for stage in unit.stages if not (stage.at_work or stage.told)]
+        self._units = [unit for unit in self._units if any(stage.at_work for stage in unit.stages)]
+        for stage in ended:
+            stage.told = True
+            for hook in self.when_ended:
+                _guarded(hook, stage)
 
     def _look_at_foreign(self) -> None:
         now = time.monotonic()

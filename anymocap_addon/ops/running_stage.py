@@ -31,6 +31,7 @@ class RunningStage:
         done, total, eta_s, note: of the step at work; eta_s in seconds, None when it cannot be told yet.
         error: why it failed.
         started: time.time() of its start; None while it waits.
+        told: its end was told to those who wait for it.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class RunningStage:
         self.note = ""
         self.error: AnyMoCapError | None = None
         self.started: float | None = None
+        self.told = False
 
     @property
     def key(self) -> tuple[Path, str, str, str | None]:

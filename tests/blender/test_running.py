@@ -106,6 +106,7 @@ def test_a_plan_shows_each_of_its_stages(host, paths):
     plan = host.start_plan(new_plan(host, paths, Planned("copy"), Planned("count", {"processes": 1})), "Both")
     assert [stage.word for stage in plan.stages] == ["queued", "queued"] and plan.label == "Both"
     tick_until(host, lambda: plan.stages[0].word == "done")
+    assert told == plan.stages[:1], "the end of a stage is told when it ends, not with the plan's"
     assert plan.stages[1].word in ("queued", "running") and plan.stages[1].plan is plan
     tick_until(host, lambda: not plan.at_work)
     assert [stage.word for stage in plan.stages] == ["done", "done"] and plan.error is None
