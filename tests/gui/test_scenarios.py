@@ -12,52 +12,52 @@ from anymocap_addon.jobs.alive import process_alive
 
 
 def test_try_the_example(blender: RealBlender) -> None:
-    played = blender.play("first_time", 240)
+    played = blender.play("first_time", 400)
     assert len(played.result["scrubbed"]) == 2
 
 
 def test_from_prep_to_apply_by_clicks(blender: RealBlender, tmp_path: Path) -> None:
-    blender.play("whole_way", 400, project=tmp_path / "project")
+    blender.play("whole_way", 600, project=tmp_path / "project")
 
 
 def test_undo_takes_away_exactly_the_action(blender: RealBlender, project: Path) -> None:
-    played = blender.play("undo", 120, blend=project / "scene.blend")
+    played = blender.play("undo", 240, blend=project / "scene.blend")
     assert len(played.result["actions"]) == 1
 
 
 def test_the_overlay_is_scrubbed_moved_and_resized(blender: RealBlender, project: Path) -> None:
-    assert blender.play("overlay", 160, blend=project / "scene.blend").result["fault"] == ""
+    assert blender.play("overlay", 300, blend=project / "scene.blend").result["fault"] == ""
 
 
 def test_training_is_shown_cancelled_resumed_and_survives_a_crash(blender: RealBlender, project: Path) -> None:
-    result = blender.play("training", 240, blend=project / "scene.blend").result
+    result = blender.play("training", 400, blend=project / "scene.blend").result
     # What a slow redraw takes is the screen's; the rest of a gap is ours.
     assert result["heartbeat_p95_ms"] < result["redraw_ms"] + 20.0, result
     assert "Traceback" not in result["crash"]
 
 
 def test_disabling_ends_what_runs(blender: RealBlender, project: Path) -> None:
-    blender.play("disable", 200, blend=project / "scene.blend")
+    blender.play("disable", 400, blend=project / "scene.blend")
 
 
 def test_a_job_survives_another_file_scene_and_window(blender: RealBlender, project: Path) -> None:
-    blender.play("reload", 200, blend=project / "scene.blend")
+    blender.play("reload", 400, blend=project / "scene.blend")
 
 
 def test_what_happens_to_the_armature_while_its_motion_is_fitted(blender: RealBlender, project: Path) -> None:
-    blender.play("armature", 240, blend=project / "scene.blend")
+    blender.play("armature", 400, blend=project / "scene.blend")
 
 
 def test_a_killed_blender_takes_its_worker_along_and_the_job_goes_on(blender: RealBlender, project: Path) -> None:
-    process = blender.start_scenario("killed", 160, blend=project / "scene.blend")
-    ended = wait(process, 200)
+    process = blender.start_scenario("killed", 300, blend=project / "scene.blend")
+    ended = wait(process, 340)
     died = time.monotonic()
     assert ended.code == 137, ended.output
     first = json.loads((PICTURES / "killed" / "result.json").read_text(encoding="utf-8"))
     while process_alive(first["worker"]):
         assert time.monotonic() - died < 3.0, "the worker outlives its Blender"
         time.sleep(0.05)
-    second = blender.play("after_the_kill", 160, blend=project / "scene.blend").result
+    second = blender.play("after_the_kill", 300, blend=project / "scene.blend").result
     assert second["done"] >= first["done"] > 0
 
 
