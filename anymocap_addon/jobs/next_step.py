@@ -21,6 +21,18 @@ _DO = {
     "apply": "put {clip} on the creature",
 }
 
+# Why it comes next; what a later step builds on is to be looked at before.
+_WHY = {
+    "prep": "It gets its real size, faces -Y and stands on the ground. Length and turn are in Prep's settings.",
+    "rig": "Its own armature is taken over, or one is built, and every limb gets a colour.",
+    "ref": "The picture that a film starts from: front and side at once.",
+    "dataset": "Look at the reference first: the whole creature, its head to the right, each limb in its own colour.",
+    "train": "Look at the poses first: would the creature move like that? This takes the longest.",
+    "detect": "",
+    "fit": "",
+    "apply": "",
+}
+
 
 @dataclass(frozen=True)
 class NextStep:
@@ -30,7 +42,7 @@ class NextStep:
         action: "stage" runs `stage`; "wait": it runs already; the others are what the artist does.
         stage: name of the stage, empty for actions without one.
         title: what to do, in a few words.
-        why: one sentence.
+        why: what it is good for, or what is wrong; may be empty.
         seconds: estimate of what it takes, where there is one.
     """
 
@@ -109,7 +121,7 @@ def _stage_step(situation: Situation, name: str) -> NextStep:
     if word == "running":
         return NextStep("wait", name, title, "It is running.")
     why = {
-        "missing": "It is not done yet.",
+        "missing": _WHY[name],
         "stale": f"It is out of date: {state.because}." if state else "",
         "failed": "It failed; the reason stands below.",
     }[word]

@@ -86,9 +86,17 @@ class StateCache:
         self._redraw = SidebarRedraw()
 
     def of(self, context: Context) -> SceneStates | None:
-        """What is known of the scene's creature and clip; None until it was looked at. Reads no file."""
+        """What is known of the scene's creature and clip; None until the creature was looked at. Reads no file.
+
+        For the moment that a look takes after another clip was chosen, it is what was known of the clip before: a
+        panel that empties while one types a name would be worse.
+        """
         key = _key(context.scene)
-        return self._known.get(key) if key is not None else None
+        if key is None:
+            return None
+        if key in self._known:
+            return self._known[key]
+        return next((known for other, known in reversed(self._known.items()) if other[:3] == key[:3]), None)
 
     def refresh(self, context: Context) -> SceneStates | None:
         """Look now, to the end; for operators and for a Blender without a window."""

@@ -254,6 +254,17 @@ def test_states_are_remembered_and_follow_files(scene, paths):
     assert cache.version == version + 1
 
 
+def test_typing_another_move_does_not_empty_the_panel(scene, paths):
+    pretend_creature(paths)
+    scene.creature = "fox"
+    before = states().refresh(bpy.context)
+    scene.clip = "jum"
+    assert states().of(bpy.context) is before
+    assert states().refresh(bpy.context).survey.clip == "jum"
+    scene.creature = "wolf"
+    assert states().of(bpy.context) is None, "another creature is another matter"
+
+
 def test_a_file_that_is_written_while_it_is_looked_at_is_looked_at_again(scene, paths):
     pretend_creature(paths, upto="rig")
     scene.creature = "fox"

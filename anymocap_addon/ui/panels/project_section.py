@@ -83,6 +83,10 @@ def draw_next(layout: UILayout, context: Context, states: SceneStates) -> None:
         draw_text(box, context, f"Another program is about to {step.title}.", icon="PLAY", inset=_BOX)
     else:
         draw_text(box, context, f"Next: {step.title}{_time(step)}", inset=_BOX)
+        if step.why:
+            why = box.column()
+            why.active = False
+            draw_text(why, context, step.why, inset=_BOX)
         _draw_button(box, step)
         if step.action == "stage":
             layout.operator("anymocap.run_stale", icon="FILE_REFRESH")
