@@ -43,10 +43,10 @@ def scrub(user):
     """Drag along the timeline; the overlay's clip frame goes with it."""
     region = user.region("WINDOW", "DOPESHEET_EDITOR")
     y = region.y + region.height - 10
+    places = [region.x + region.view2d.view_to_region(frame, 0)[0] for frame in (5, 15, 35)]
     seen = []
-    for part in (0.15, 0.3):
-        here = region.x + int(region.width * 0.05)
-        yield from user.drag((here, y), (region.x + int(region.width * part), y))
+    for x in places[1:]:
+        yield from user.drag((places[0], y), (x, y))
         yield 0.6
         scene = user.window().scene
         capture = user.module("ops.current_capture")
@@ -55,5 +55,5 @@ def scrub(user):
         clock = capture.clip_clock(scene, view)
         seen.append((scene.frame_current, clock.clip_frame(scene.frame_current)))
     user.shot("scrubbed")
-    assert seen[0][0] < seen[1][0] and seen[0][1] < seen[1][1], seen
+    assert 10 < seen[0][0] < seen[1][0] and seen[0][1] < seen[1][1], seen
     user.save_result(scrubbed=seen)
