@@ -17,7 +17,7 @@ from .text import MUTED, WHITE, draw_text, middle_line, text_width
 
 Array = NDArray[np.float64]
 
-PANEL: Colour = (0.09, 0.1, 0.12, 0.88)
+PANEL: Colour = (0.09, 0.1, 0.12, 0.96)
 BAD: Colour = rgba(RAMP[0], 0.3)
 BAD_FLAG: Colour = rgba(RAMP[0])
 ERROR: Colour = (0.93, 0.33, 0.78, 1.0)  # as the error lines in the picture

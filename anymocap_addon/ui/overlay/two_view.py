@@ -29,7 +29,7 @@ MISS: Colour = (0.93, 0.33, 0.78, 1.0)
 GUIDE: Colour = (0.08, 0.09, 0.1, 0.45)
 RADIUS_PX, DOUBTFUL_RADIUS_PX, FIT_RADIUS_PX = 5.0, 4.0, 2.2
 BONE_PX, EDGE_PX, MISS_PX = 1.6, 3.6, 1.8
-NO_PREVIEW = "No preview yet: run Preview"
+NO_PREVIEW = "No preview of the clip yet: Read and Fit makes it"
 _USUAL_WIDTH_PX = 800.0  # marks have their size in a picture this wide
 
 
