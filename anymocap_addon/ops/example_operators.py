@@ -160,9 +160,11 @@ class ExampleWatch:
             self.forget()  # the stage that failed tells why in the panel
             return
         window = _window_of(self._running.plan.paths)
-        if window is None or why_waiting(window):
+        if window is not None and why_waiting(window):
             return
         self.forget()
+        if window is None:
+            return  # another file or creature is looked at now; pressed again, all of it is there already
         with bpy.context.temp_override(window=window):
             try:
                 bpy.ops.anymocap.show_example("EXEC_DEFAULT", True)

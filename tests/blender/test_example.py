@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -248,3 +249,31 @@ def test_the_script_of_the_docs_ends_with_the_panel_s_message(copy, tmp_path):
     ended = run_script(copy.root, tmp_path / "out")
     assert ended.returncode != 0
     assert "det.npz: is truncated or not an .npz file" in ended.stderr
+
+
+class PretendedPlan:
+    """What the watch sees of a plan in the queue."""
+
+    def __init__(self, paths: CreaturePaths, *words: str) -> None:
+        self.plan = SimpleNamespace(paths=paths)
+        self.stages = [SimpleNamespace(word=word) for word in words]
+        self.at_work = False
+
+
+@pytest.mark.parametrize("words", [("done", "failed"), ("done", "cancelled"), ("done", "done")])
+def test_the_watch_ends_when_there_is_nothing_to_show_or_nobody_to_see_it(addon, tmp_path, words):
+    """A failed plan, and one that ended well while no window shows the creature any more."""
+    watch = example_operators.ExampleWatch()
+    watch.follow(PretendedPlan(Project(tmp_path).creature("lynx"), *words))
+    assert watch.at_work
+    watch.tick()
+    assert not watch.at_work and not bpy.data.armatures
+
+
+def test_the_watch_waits_while_the_plan_is_at_work(addon, tmp_path):
+    plan = PretendedPlan(Project(tmp_path).creature("lynx"), "done", "running")
+    plan.at_work = True
+    watch = example_operators.ExampleWatch()
+    watch.follow(plan)
+    watch.tick()
+    assert watch.at_work
