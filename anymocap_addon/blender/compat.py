@@ -28,7 +28,7 @@ def set_image_output(scene: bpy.types.Scene, file_format: str = "PNG", color_mod
 
 def selected_bones(armature: bpy.types.Object) -> list[str]:
     """Names of the selected, visible bones, in Object and in Pose Mode; since 5.0 the pose keeps the selection."""
-    if hasattr(bpy.types.PoseBone, "select"):
+    if "select" in bpy.types.PoseBone.bl_rna.properties:
         return [b.name for b in armature.pose.bones if b.select and not b.bone.hide]
     return [b.name for b in armature.data.bones if b.select and not b.hide]
 

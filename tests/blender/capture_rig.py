@@ -90,3 +90,10 @@ def chain_armature(bones: int, length: float = 0.2) -> bpy.types.Object:
         parent = bone
     bpy.ops.object.mode_set(mode="OBJECT")
     return armature
+
+
+def select_bones(armature: bpy.types.Object, *names: str) -> None:
+    """Select these bones alone; since Blender 5.0 the pose keeps the selection."""
+    for bone in armature.pose.bones:
+        holder = bone if "select" in bone.bl_rna.properties else bone.bone
+        holder.select = bone.name in names

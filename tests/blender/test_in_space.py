@@ -30,7 +30,7 @@ from anymocap_addon.ui.overlay.frame_texture import TEXTURES
 from anymocap_addon.ui.overlay.in_space import AFTER, BEFORE, CONTACT, SpaceLook, SpaceOverlay, trail_joints
 from anymocap_addon.ui.overlay.marks import Canvas
 
-from .capture_rig import chain_armature, rig_of
+from .capture_rig import chain_armature, rig_of, select_bones
 
 LAYOUT = Layout()
 T = 40
@@ -209,8 +209,7 @@ def test_trails_end_at_the_clips_ends_and_fade(view):
 def test_trail_joints_are_the_feet_all_or_those_of_the_selected_bones(view):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     armature = chain_armature(3)
-    for bone in armature.data.bones:
-        bone.select = bone.name == "b1"
+    select_bones(armature, "b1")
     chain = SimpleNamespace(rig=rig_of(armature, "b0"))
     assert trail_joints("SELECTED", chain, armature) == (1,)
     assert trail_joints("SELECTED", chain, None) == ()

@@ -22,6 +22,7 @@ from anymocap_addon.ops.current_capture import CAPTURES
 from anymocap_addon.ops.jump import stop_frames
 from anymocap_addon.ops.scene_time import rate_offer
 
+from .capture_rig import select_bones
 from .small_creature import framed, write_small_creature
 from .test_apply import motion_of
 
@@ -140,7 +141,7 @@ def test_the_panels_settings_reach_the_keys_some_bones_and_strips(scene):
     bpy.ops.pose.select_all(action="DESELECT")
     with pytest.raises(RuntimeError, match="No captured bone"):
         bpy.ops.anymocap.apply_here()
-    armature.data.bones["tail"].select = True
+    select_bones(armature, "tail")
     assert bpy.ops.anymocap.apply_here() == {"FINISHED"} and bpy.context.mode == "POSE"
     curves = action_fcurves(armature.animation_data.action, armature)
     assert {bone_of(curve.data_path) for curve in curves} == {"tail"}
