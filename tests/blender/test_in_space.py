@@ -25,7 +25,7 @@ from anymocap_addon.core.project import Project
 from anymocap_addon.core.rig import RigInfo
 from anymocap_addon.core.space_marks import FAINTEST, contact_rings, read_joints, trails
 from anymocap_addon.ui.overlay import in_space
-from anymocap_addon.ui.overlay.clip_behind import draw_clip_behind
+from anymocap_addon.ui.overlay.clip_behind import WALL, draw_clip_behind
 from anymocap_addon.ui.overlay.frame_texture import TEXTURES
 from anymocap_addon.ui.overlay.in_space import AFTER, BEFORE, CONTACT, SpaceLook, SpaceOverlay, trail_joints
 from anymocap_addon.ui.overlay.marks import Canvas
@@ -52,6 +52,7 @@ def gpu_is_awake() -> Iterator[None]:
     start_gpu()
     yield
     TEXTURES.free()
+    WALL.free()
 
 
 @pytest.fixture

@@ -24,6 +24,29 @@ Array = NDArray[np.float64]
 DEPTH_SHARE = 0.9  # of the way from the creature to the end of what the camera sees
 
 
+class Wall:
+    """The wall's batch, made once for a clip and a view."""
+
+    def __init__(self) -> None:
+        self._of: tuple[CaptureView, str] | None = None
+        self._batch: gpu.types.GPUBatch | None = None
+
+    def batch(self, view: CaptureView, side: str) -> gpu.types.GPUBatch:
+        """That of the view "front" or "side" of this clip."""
+        if self._batch is None or self._of != (view, side):
+            corners = view_corners(view.layout, side)
+            buffer = vertex_buffer({"pos": corners.astype(np.float32), "uv": clip_uv(view, corners).astype(np.float32)})
+            self._of, self._batch = (view, side), gpu.types.GPUBatch(type="TRI_STRIP", buf=buffer)
+        return self._batch
+
+    def free(self) -> None:
+        """Let go of it."""
+        self._of = self._batch = None
+
+
+WALL = Wall()
+
+
 def draw_clip_behind(
     view: CaptureView, side: str, frame: int, seen: Matrix, place: Array, opacity: float, linear: bool
 ) -> None:
@@ -39,8 +62,6 @@ def draw_clip_behind(
     texture = TEXTURES.texture(view.preview, frame, packed)
     if texture is None:
         return
-    corners = view_corners(view.layout, side)
-    buffer = vertex_buffer({"pos": corners.astype(np.float32), "uv": clip_uv(view, corners).astype(np.float32)})
     shader = frame_shader(packed)
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.depth_mask_set(False)
@@ -52,7 +73,7 @@ def draw_clip_behind(
         shader.uniform_float("opacity", opacity)
         shader.uniform_float("linear", float(linear))
         shader.uniform_sampler("image", texture)
-        gpu.types.GPUBatch(type="TRI_STRIP", buf=buffer).draw(shader)
+        WALL.batch(view, side).draw(shader)
     finally:
         gpu.state.depth_test_set("NONE")
         gpu.state.depth_mask_set(True)

@@ -17,6 +17,7 @@ from ...ops.current_capture import CAPTURES, current_view, shown_frame, shown_sc
 from ...ops.overlay_operators import redraw_views, window_region
 from ...ops.overlay_place import overlay_place
 from ...ops.overlay_state import STATE
+from .clip_behind import WALL
 from .drawing import OVERLAY
 from .frame_texture import TEXTURES
 from .gizmos import CLASSES as GIZMO_CLASSES
@@ -78,6 +79,7 @@ def free_drawn() -> None:
     """Let go of all that lies on the graphics card."""
     OVERLAY.free()
     SPACE.free()
+    WALL.free()
     TEXTURES.free()
 
 
