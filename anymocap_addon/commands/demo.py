@@ -15,6 +15,7 @@ from ..core.formats import read_json
 from ..core.project import CreaturePaths, Project
 from ..jobs.cores import usable_cores
 from ..jobs.pool import Pool
+from ..jobs.reader_test import has_own_motion
 from ..jobs.stage import Registry
 from ..jobs.stage_run import StageResult, StageRun
 from .demo_table import print_table
@@ -78,13 +79,13 @@ def demo(registry: Registry, arguments: argparse.Namespace, pool: Pool) -> dict[
 
 def _run_pipeline(work: _Demo, mesh: str, action: str, clip: str) -> None:
     work.run("prep", mesh=mesh)
-    rig = work.run("rig")
+    work.run("rig")
     work.run("ref")
     work.run("prompt", move=clip, action=SENTENCE)
     work.run("dataset")
     work.run("train")
     # A creature without an Action of its own is examined on a random motion.
-    own_motion = bool(action) or isinstance(rig.figures.get("limits_from"), list)
+    own_motion = bool(action) or has_own_motion(work.paths)
     work.run("exam", clip=clip, kind="action" if own_motion else "random", action=action, faults="typical")
     for stage in ("detect", "fit", "apply", "showcase", "report"):
         work.run(stage, clip=clip)

@@ -19,7 +19,7 @@ from ..core.layout import Layout
 from ..core.project import CreaturePaths, Project
 from ..core.rig import load_rig_info
 from ..core.stage_record import StageRecord, load_record, save_record
-from .plan import Planned, last_settings
+from .plan import Planned, as_last_time
 from .registry import REGISTRY
 from .serving import versions
 from .state import STAGE_VERSION, creature_values
@@ -47,7 +47,7 @@ def example_plan(paths: CreaturePaths, preview_rows: int) -> list[Planned]:
     Args:
         preview_rows: height of the clip in the viewport, px.
     """
-    settings_of = last_settings(paths)
+    settings_of = as_last_time(paths)
 
     def fit_settings() -> dict[str, Any]:
         place_example(paths)

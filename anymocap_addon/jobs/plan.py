@@ -124,7 +124,7 @@ def stale_plan(
     Raises:
         BadInputError: the creature has no mesh, or a clip no video.
     """
-    settings_of = settings_of or last_settings(paths)
+    settings_of = settings_of or as_last_time(paths)
     _check_mesh(registry, paths, settings_of)
     for clip in clips if "detect" in registry else []:
         _check_clip(registry, paths, clip, settings_of)
@@ -148,7 +148,7 @@ def _needed_again(registry: Registry, paths: CreaturePaths, stage: Stage, settin
     return any(state.word != "ready" for state in states)
 
 
-def last_settings(paths: CreaturePaths) -> SettingsOf:
+def as_last_time(paths: CreaturePaths) -> SettingsOf:
     """Settings of the last run of each stage."""
     return lambda stage, item: remembered_settings(stage, item, load_record(paths, stage.name, item))
 

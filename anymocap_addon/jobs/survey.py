@@ -17,12 +17,12 @@ from .cores import usable_cores
 from .expected_seconds import expected_seconds
 from .next_step import NextStep, Situation, next_step
 from .plain_reason import plain_reason
+from .reader_test import STAGES as TEST_STAGES
 from .setting_paths import portable_paths
 from .stage import Registry, Stage
 from .state import StageState, StateReader, unsure_inputs
 
 Settings = dict[str, Any]
-TEST_STAGES = ("exam", "detect", "fit", "report")
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Survey:
         next_step: the one next step.
         has_armature: there is an armature to put a motion on.
         error: what keeps the states from being known (a damaged creature.json), one sentence, else empty.
+        unsure: a file could not be read.
         watched: files and folders whose change makes all this out of date.
     """
 
@@ -52,6 +53,7 @@ class Survey:
     next_step: NextStep
     has_armature: bool = True
     error: str = ""
+    unsure: bool = False
     watched: tuple[Path, ...] = ()
 
     def summary(self, clip: str) -> ClipSummary | None:
@@ -114,6 +116,7 @@ def survey(
         next_step=next_step(_situation(paths, clip, clips, found, has_armature)),
         has_armature=has_armature,
         error=_damage(paths, found.errors),
+        unsure=bool(found.errors),
         watched=tuple(sorted(found.watched)),
     )
 
