@@ -43,7 +43,7 @@ def plain_reason(because: str, registry: Registry) -> str:
     if found := _SETTING.match(because):
         name = found["name"].removeprefix("creature.json ").replace("_", " ")
         if name == "armature":
-            return f"it is not on {_value(found['now'])} yet"
+            return "it is on an armature" if found["now"] == "''" else f"it is not on {_value(found['now'])} yet"
         if max(len(found["now"]), len(found["was"])) > _LONGEST_VALUE or found["name"].startswith("creature.json"):
             return f"{name} has changed"
         return f"{name} was {_value(found['was'])}, is now {_value(found['now'])}"

@@ -10,7 +10,7 @@ import bpy
 from ..core.clip_source import add_clip, known_clips
 from ..core.errors import AnyMoCapError
 from .creature_operators import folder_name
-from .scene_settings import creature_paths, has_creature, scene_paths
+from .scene_settings import creature_paths, has_creature, needs_saving
 from .states import STATES
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class _NeedsCreature:
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if has_creature(context) and scene_paths(context.scene) is not None:
+        if has_creature(context) and not needs_saving(context.scene.anymocap):
             return True
         cls.poll_message_set("Choose project folder and creature first")  # type: ignore[attr-defined]
         return False

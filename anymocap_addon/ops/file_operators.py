@@ -13,7 +13,7 @@ from ..jobs.disk_use import DiskItem, clean, disk_use, shown_size
 from ..jobs.job_folder import all_jobs
 from ..jobs.registry import REGISTRY
 from .running import HOST
-from .scene_settings import creature_paths, has_creature, item_of, scene_paths
+from .scene_settings import creature_paths, has_creature, item_of, needs_saving
 from .states import STATES
 
 if TYPE_CHECKING:
@@ -30,16 +30,12 @@ _FOLDERS = (
 )
 
 
-def _creature_of(context: Context) -> CreaturePaths | None:
-    return scene_paths(context.scene) if has_creature(context) else None
-
-
 class _NeedsCreature:
     """For operators on files of the scene's creature."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if _creature_of(context) is not None:
+        if has_creature(context) and not needs_saving(context.scene.anymocap):
             return True
         cls.poll_message_set("Choose project folder and creature first")  # type: ignore[attr-defined]
         return False
@@ -147,8 +143,9 @@ class ANYMOCAP_OT_clean_caches(_NeedsCreature, bpy.types.Operator):
     def poll(cls, context: Context) -> bool:
         if not super().poll(context):
             return False
-        paths = creature_paths(context)
-        if HOST.at_work(paths) or HOST.foreign(paths):
+        states = STATES.of(context)
+        paths = states.survey.paths if states is not None and states.survey is not None else None
+        if paths is not None and (HOST.at_work(paths) or HOST.foreign(paths)):
             cls.poll_message_set("A stage of this creature is at work: wait for its end, or cancel it")
             return False
         return True
@@ -177,6 +174,9 @@ class ANYMOCAP_OT_clean_caches(_NeedsCreature, bpy.types.Operator):
 
     def execute(self, context: Context) -> set[str]:
         paths = creature_paths(context)
+        if HOST.at_work(paths):
+            self.report({"ERROR"}, "A stage of this creature is at work.")
+            return {"CANCELLED"}
         items = [item for item in disk_use(paths) if item.cache and getattr(self, item.name)]
         freed = clean(paths, items)
         STATES.refresh(context)

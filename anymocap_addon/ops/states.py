@@ -156,8 +156,8 @@ class StateCache:
         if moved and _chosen(scene) != chosen:
             return True
         known = self._known.get(key)
-        if files_due and _says_running(known):
-            return True  # another process may have died, which leaves its record as it was
+        if files_due and _may_change_unseen(known):
+            return True
         return (moved or files_due) and _stamps(known) != files
 
     def _begin(self, key: Key, scene: Scene) -> None:
@@ -207,9 +207,11 @@ def _chosen(scene: Scene) -> Any:
     return armature, settings.start_frame, groups
 
 
-def _says_running(states: SceneStates | None) -> bool:
-    known = states.survey.states.values() if states is not None and states.survey is not None else ()
-    return any(state.word == "running" for state in known)
+def _may_change_unseen(states: SceneStates | None) -> bool:
+    """Whether it may change although no file does: another process dies, or what kept a file from being read ends."""
+    if states is None or states.survey is None:
+        return False
+    return states.survey.unsure or any(state.word == "running" for state in states.survey.states.values())
 
 
 def _stamps(states: SceneStates | None) -> Any:

@@ -90,6 +90,7 @@ def test_changed_settings_and_files_make_stale_for_a_reason_that_is_understood(p
         ("plants is now False, was True", "plants was on, is now off"),
         ("axis is now 'x', was ''", "axis was automatic, is now x"),
         ("armature is now 'a long name of an armature', was ''", "it is not on a long name of an armature yet"),
+        ("armature is now '', was 'Rig'", "it is on an armature"),
         ("train works differently now", "train works differently now"),
     ],
 )
