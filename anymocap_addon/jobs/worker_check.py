@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import AnyMoCapError, BadInputError
-from .launch import PACKAGE_FOLDER, python_command
+from .launch import PACKAGE_FOLDER, WORKER_SCRIPT, python_command
 from .worker_packages import missing_packages_error
 from .worker_probe import LEAST_PYTHON, MARK
 from .worker_requirements import pinned_versions
@@ -86,7 +86,7 @@ class WorkerCheck:
         self._events.close()
 
     def _run(self) -> Generator[None, None, None]:
-        argument = {"scripts": str(PROBE_SCRIPT.parent), "package": str(PACKAGE_FOLDER)}
+        argument = {"worker": str(WORKER_SCRIPT), "package": str(PACKAGE_FOLDER)}
         try:
             command = python_command(PROBE_SCRIPT, argument, self._python)
         except BadInputError as error:

@@ -4,6 +4,7 @@ Whatever Python is chosen runs this, so nothing here needs a newer one than 3.6,
 """
 
 import importlib
+import importlib.util
 import json
 import pathlib
 import platform
@@ -51,11 +52,14 @@ def _devices() -> "dict[str, object]":
     return found
 
 
-def _worker(script_folder: str, package: str) -> str:
+def _worker(script: str, package: str) -> str:
     """The worker's own code starts: empty, or why not."""
     try:
-        sys.path.insert(0, script_folder)
-        worker = importlib.import_module("worker")
+        spec = importlib.util.spec_from_file_location("worker", script)
+        if spec is None or spec.loader is None:
+            return f"no script {script}"
+        worker = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(worker)
         worker.import_package(pathlib.Path(package))
         importlib.import_module(f"{worker.PACKAGE}.jobs.serving")
     except Exception as error:
@@ -69,7 +73,7 @@ def main(argument: "dict[str, str]") -> None:
     if sys.version_info >= LEAST_PYTHON:
         known = set(sys.path)
         sys.path[:0] = [entry for entry in argument["sys_path"] if entry not in known]
-        answer["worker"] = _worker(argument["scripts"], argument["package"])
+        answer["worker"] = _worker(argument["worker"], argument["package"])
         modules = {name: _module(name) for name in MODULES}
         answer["modules"] = modules
         if "version" in modules["torch"]:

@@ -115,6 +115,9 @@ def test_the_worker_follows_the_preferences_also_on_the_command_line(blender, tm
     python.chmod(0o755)
     found = blender.run(
         f"""
+module = ours("ops.preference_values")
+plain, untouched = vars(module.PreferenceValues()), vars(module.preference_values())
+found["differ"] = [name for name in plain if untouched[name] != plain[name]]
 preferences.worker_python, preferences.device, preferences.threads = {str(python)!r}, "cpu", 3
 preferences.project_folder, preferences.preview_rows = {str(tmp_path)!r}, 240
 values = ours("ops.preference_values").preference_values()
@@ -128,6 +131,7 @@ pathlib.Path({str(tmp_path / "used")!r}).unlink()
 found["exit"] = ours("registration")._command(["doctor", "--json"])
 """
     )
+    assert found["differ"] == ["weights_folder"], "a property's default is not that of PreferenceValues"
     assert found["values"] == [str(python), "cpu", 3, str(tmp_path), 240]
     assert Path(found["weights"]).name == "weights" and blender.resources in Path(found["weights"]).parents
     assert found["checked"] == ["FINISHED"] and "processor" in found["line"] and found["stale"]
