@@ -59,7 +59,8 @@ def draw_caption(
         _draw_bar(view, place, moment)
         if place.picture.w >= LEAST_NAMED_PX * place.ui_scale:
             _draw_view_names(view, place)
-    if look.keypoints and place.picture.w >= LEAST_LEGEND_PX * place.ui_scale:
+    # The strip's tag takes the legend's place.
+    if look.keypoints and moment.hovered is None and place.picture.w >= LEAST_LEGEND_PX * place.ui_scale:
         _draw_legend(canvas, view, place, look, marks)
 
 

@@ -29,10 +29,14 @@ class ANYMOCAP_GT_overlay(bpy.types.Gizmo):
     bl_idname = "ANYMOCAP_GT_overlay"
 
     def draw(self, context: Context) -> None:
-        """Nothing: see the class."""
+        """Draws nothing, see the class; learns here that the mouse has left."""
+        if not self.is_highlight and not self.is_modal and STATE.part is not None:
+            STATE.part = STATE.hovered = None
+            context.region.tag_redraw()
 
     def setup(self) -> None:
         self.use_draw_modal = True
+        self.use_tooltip = False  # it would lie over the strip
 
     def test_select(self, context: Context, location: Any) -> int:
         try:

@@ -47,6 +47,12 @@ def hover_and_scrub(user):
     yield 0.5
     user.shot("hovered")
     assert state(user).hovered == place(user).graph_frame(start[0] - user.region().x, frames)
+    yield from user.move(*user.middle("DOPESHEET_EDITOR"))
+    yield from user.until(lambda: state(user).hovered is None, 5, "the mouse has left the strip")
+    yield 0.4
+    user.shot("left")
+    yield from user.move(start[0] - 20, start[1])
+    yield from user.move(*start)
     end = on_screen(user, graph.x + graph.w * 0.8, graph.y + graph.h / 2)
     yield from user.drag(start, end)
     yield 0.5
