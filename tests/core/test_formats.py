@@ -215,6 +215,17 @@ def test_motion_with_nan_is_never_written(tmp_path: Path, small_rig: RigInfo) ->
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("wrong", ["true", "null", '"1"', "1e999", "[1.0]"])
+def test_one_wrong_number_in_a_row_of_many_is_named(tmp_path: Path, small_rig: RigInfo, wrong: str) -> None:
+    path = tmp_path / "motion.json"
+    save_motion(path, motion(small_rig))
+    data = json.loads(path.read_text("utf-8"))
+    data["joints"][2][1][1] = "HERE"
+    path.write_text(json.dumps(data).replace('"HERE"', wrong), "utf-8")
+    with pytest.raises(BadInputError, match=r"joints\[2\]\[1\]\[1\].*number"):
+        load_motion(path)
+
+
 def detections(frames: int = 5, joints: int = 3) -> Detections:
     uv, conf = np.ones((frames, joints, 2)), np.ones((frames, joints))
     names = tuple("abc"[:joints])
