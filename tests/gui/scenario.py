@@ -3,7 +3,7 @@
 NAME is a module of the folder scenarios. Its `play(user)` is a generator: each value it yields is the number of
 seconds to wait while Blender draws and handles events. OPTIONS is JSON: `pictures`, the folder of screenshots and of
 result.json, `time_limit_s`, and whatever else the scenario reads. An exception that leaves `play` ends Blender with
-exit code 1, too long a scenario with 4.
+exit code 1, too long a scenario with 4, and one after which Blender's process holds what belongs to the worker with 5.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import bpy
 
 EXTENSION = "bl_ext.user_default.anymocap"
 CATEGORY = "AnyMoCap"
+HEAVY = ("torch", "cv2", "transformers", "fal_client", "httpx")
 Steps = Generator[float, None, Any]
 
 _PATIENCE = 3.0
@@ -277,7 +278,9 @@ def play(name: str, options: dict[str, Any]) -> None:
                 end(4)
             return float(next(steps))
         except StopIteration:
-            end(0)
+            loaded = [name for name in HEAVY if name in sys.modules]
+            print(f"scenario {name}: Blender has loaded {loaded}" if loaded else "", file=sys.stderr)
+            end(5 if loaded else 0)
         except BaseException:
             traceback.print_exc()
             end(1)
