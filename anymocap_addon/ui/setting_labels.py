@@ -5,8 +5,8 @@ from __future__ import annotations
 # stage -> setting -> label; in the order shown. What is not here is decided elsewhere (the Scene, the preferences).
 SETTING_LABELS: dict[str, dict[str, str]] = {
     "prep": {
-        "length_m": "Length (m), 0 = as it was",
-        "axis": "Measured along",
+        "length_m": "Length (m), 0 = as is",
+        "axis": "Axis",
         "rotz_deg": "Turn about Z (°)",
         "mesh": "Mesh file",
         "object": "Object",

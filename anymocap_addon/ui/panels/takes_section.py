@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...jobs.clip_summary import ClipSummary
 from ...ops.states import SceneStates
 from ..pictures import picture_icon
-from ..stage_look import stage_look
+from ..stage_look import ICONS, stage_look
 from ..wrapped_text import draw_text
 from .stage_body import draw_standing
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _PICTURE_SCALE = 8.0
 _BOX = 16
+_AGAIN = ICONS["stale"]
 _NOUN = {"report": "Report", "showcase": "Showcase Film"}
 _ICON = {"report": "IMAGE_DATA", "showcase": "FILE_MOVIE"}
 
@@ -73,10 +74,12 @@ def _draw_results(box: UILayout, context: Context, states: SceneStates, clip: Cl
         if look.word in ("running", "queued", "stopping", "failed"):
             draw_standing(box, context, look)
         row = box.row(align=True)
-        if look.word == "ready" and file is not None:
-            opened = row.operator("anymocap.open_file", text=f"Open {_NOUN[name]}", icon=_ICON[name])
-            opened.filepath = str(file)
-            row.operator("anymocap.run_again", text="", icon="FILE_REFRESH").stage = name
+        if look.word in ("ready", "stale") and file is not None:
+            row.operator("anymocap.open_file", text=f"Open {_NOUN[name]}", icon=_ICON[name]).filepath = str(file)
+            if look.word == "ready":
+                row.operator("anymocap.run_again", text="", icon=_AGAIN).stage = name
+            else:
+                row.operator(f"anymocap.{name}", text="", icon=_AGAIN)
         elif look.running is None:
             row.operator(f"anymocap.{name}", text=f"Make {_NOUN[name]}", icon=_ICON[name])
 
