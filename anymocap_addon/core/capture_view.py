@@ -84,15 +84,6 @@ class CaptureView:
             planted[contact.start : contact.end, self.rig.keypoints.index(contact.joint)] = True
         return planted
 
-    @cached_property
-    def clip_corners(self) -> Array | None:
-        """(4, 2) layout px of the clip picture's corners: upper left, upper right, lower right, lower left."""
-        if self.preview is None:
-            return None
-        width, height = self.preview.clip_width, self.preview.clip_height
-        corners = np.array([[0, 0, 1], [width, 0, 1], [width, height, 1], [0, height, 1]], float)
-        return np.asarray(corners @ self.det.calib.T)
-
 
 def capture_files(paths: CreaturePaths, clip: str) -> list[Path]:
     """The files that a view is made of; some may be missing."""

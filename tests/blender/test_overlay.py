@@ -27,7 +27,7 @@ from anymocap_addon.core.preview_frames import FILLER, PreviewFrames
 from anymocap_addon.core.project import Project
 from anymocap_addon.core.rig import RigInfo, save_rig_info
 from anymocap_addon.ops.overlay_place import Box, Place, place_overlay
-from anymocap_addon.ui.overlay import frame_texture, two_view
+from anymocap_addon.ui.overlay import frame_texture, marks, two_view
 from anymocap_addon.ui.overlay.drawing import Overlay
 from anymocap_addon.ui.overlay.frame_texture import KEPT, TEXTURES, FrameTextures, upload
 from anymocap_addon.ui.overlay.look import Look, Moment
@@ -263,8 +263,12 @@ def test_batches_are_kept_while_nothing_changes(view: CaptureView, monkeypatch: 
     overlay, made = Overlay(), []
     make = two_view.PictureMarks.make
     monkeypatch.setattr(two_view.PictureMarks, "make", lambda *given: made.append(given[2]) or make(*given))
-    first = picture(view, Look(), overlay=overlay)
-    np.testing.assert_array_equal(picture(view, Look(), overlay=overlay), first)
+    first = picture(view, Look(), Moment(0, hovered=3), overlay=overlay)
+    filled, fill = [], marks.vertex_buffer
+    for module in (marks, two_view):
+        monkeypatch.setattr(module, "vertex_buffer", lambda attributes: filled.append(attributes) or fill(attributes))
+    np.testing.assert_array_equal(picture(view, Look(), Moment(0, hovered=3), overlay=overlay), first)
+    assert filled == [], "a redraw that shows nothing new built batches"
     picture(view, Look(), Moment(1), overlay=overlay)
     picture(replace(view), Look(), Moment(1), overlay=overlay)
     assert made == [0, 1, 1], "a redraw of the same built its batches again, or another view kept those of the first"

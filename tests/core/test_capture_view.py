@@ -60,7 +60,7 @@ def test_a_reading_alone_is_a_view(paths: CreaturePaths, small_rig: RigInfo) -> 
     view = load_capture_view(paths, "walk")
     assert view is not None and (view.T, view.fps, view.problems) == (T, 24.0, ())
     assert view.motion is None and view.reprojected is None and view.scores.error_px is None
-    assert view.preview is None and view.clip_corners is None and not view.contacts.any()
+    assert view.preview is None and not view.contacts.any()
     assert len(view.links) == small_rig.J - 1 and view.layout == Layout()
 
 
@@ -73,9 +73,6 @@ def test_motion_and_preview_complete_it(paths: CreaturePaths, small_rig: RigInfo
     np.testing.assert_allclose(view.reprojected[1], view.det.side_uv)
     foot = small_rig.keypoints.index("leg_L_tip")
     assert view.contacts.sum() == 2 and view.contacts[1:3, foot].all()
-    assert view.clip_corners is not None
-    np.testing.assert_allclose(view.clip_corners[0], CALIB[:, 2])
-    np.testing.assert_allclose(view.clip_corners[2], CALIB @ [1600, 900, 1])
     assert {file.name for file in capture_files(paths, "walk") if file.exists()} == {
         "rig_info.json", "det.npz", "motion.json", "preview.npy", "preview.json",
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The overlay's words: clip, frame, time, error and confidence above the picture; views and legend within it."""
+"""The overlay's words: clip, frame, time, error and confidence above the picture, the views' names within it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.capture_view import CaptureView
-from ...core.confidence_colour import RAMP, confidence_colours
-from ...ops.overlay_place import CORNER_PX, Box, Place
-from .look import Look, Moment
+from ...core.confidence_colour import RAMP
+from ...ops.overlay_place import CORNER_PX, Place
+from .look import Moment
 from .marks import Areas, Canvas, Colour, Lines, rgba
 from .strip import PANEL
 from .text import MUTED, WHITE, draw_text, middle_line, text_width
-from .two_view import BONE, MISS
 
-CAPTION_TEXT_PX, LEGEND_TEXT_PX = 12.0, 10.0
-LEGEND_STEPS = 24
-LEGEND_PX = (72.0, 7.0)
-LEAST_LEGEND_PX, LEAST_NAMED_PX = 420.0, 240.0  # narrower pictures have no room for it
+CAPTION_TEXT_PX, NAME_PX = 12.0, 10.0
+LEAST_NAMED_PX = 240.0  # narrower pictures have no room for the views' names
 BAD: Colour = rgba(np.minimum(RAMP[0] + 30, 255))  # text needs to be lighter than an area
 GAP_PX = 16.0
 GRIP: Colour = (0.8, 0.82, 0.86, 0.9)
@@ -31,37 +28,29 @@ class CaptionMarks:
     """Batches that change with the place only."""
 
     bar: Areas
+    held_bar: Areas
     corner: Lines
-    legend: Areas
-    legend_left: float
 
     @staticmethod
     def make(place: Place) -> CaptionMarks:
-        """The bar behind the words, the corner to resize by, and the legend's ramp."""
-        left = place.picture.right - (LEGEND_PX[0] + 70) * place.ui_scale
+        """The bar behind the words, lighter while the mouse is over it, and the corner to resize by."""
         return CaptionMarks(
             Areas.make([(place.caption, PANEL)] if place.caption else []),
+            Areas.make([(place.caption, HELD)] if place.caption else []),
             Lines.make(_corner(place), np.array(GRIP)),
-            Areas.make(_ramp(place, left)),
-            left,
         )
 
 
-def draw_caption(
-    canvas: Canvas, view: CaptureView, place: Place, look: Look, moment: Moment, marks: CaptionMarks
-) -> None:
-    """Draw the words that are asked for and that there is room for."""
+def draw_caption(canvas: Canvas, view: CaptureView, place: Place, moment: Moment, marks: CaptionMarks) -> None:
+    """Draw the words that there is room for."""
     marks.bar.draw()
-    if moment.part == "MOVE" and place.caption is not None:
-        Areas.make([(place.caption, HELD)]).draw()
+    if moment.part == "MOVE":
+        marks.held_bar.draw()
     marks.corner.draw(canvas, (3.0 if moment.part == "RESIZE" else 1.5) * place.ui_scale)
     if place.caption is not None:
         _draw_bar(view, place, moment)
         if place.picture.w >= LEAST_NAMED_PX * place.ui_scale:
             _draw_view_names(view, place)
-    # The strip's tag takes the legend's place.
-    if look.keypoints and moment.hovered is None and place.picture.w >= LEAST_LEGEND_PX * place.ui_scale:
-        _draw_legend(canvas, view, place, look, marks)
 
 
 @dataclass(frozen=True)
@@ -122,36 +111,10 @@ def _fitting(pieces: list[tuple[Words, float]], room: float, gap: float) -> list
 
 
 def _draw_view_names(view: CaptureView, place: Place) -> None:
-    size = LEGEND_TEXT_PX * place.ui_scale
+    size = NAME_PX * place.ui_scale
     for name, u in (("front", 0), ("side", view.layout.w_front)):
         x = place.picture.x + u * place.scale + 8 * place.ui_scale
         draw_text(name, x, place.picture.top - 1.8 * size, size, WHITE)
-
-
-def _draw_legend(canvas: Canvas, view: CaptureView, place: Place, look: Look, marks: CaptionMarks) -> None:
-    size, scale = LEGEND_TEXT_PX * place.ui_scale, place.ui_scale
-    y = place.picture.y + 8 * scale
-    marks.legend.draw()
-    draw_text("doubtful", marks.legend_left - 5 * scale, y, size, WHITE, "right")
-    draw_text("confident", marks.legend_left + (LEGEND_PX[0] + 5) * scale, y, size, WHITE)
-    if view.motion is None:
-        return
-    x = place.picture.x + 8 * scale
-    for shown, word, colour in ((look.skeleton, "fit", BONE), (look.residuals, "error", MISS)):
-        if shown:
-            ends = np.array([[[x, y + size * 0.35], [x + 16 * scale, y + size * 0.35]]])
-            Lines.make(ends, np.array(colour)).draw(canvas, 2.0 * scale)
-            draw_text(word, x + 21 * scale, y, size, WHITE)
-            x += 30 * scale + text_width(word, size)
-
-
-def _ramp(place: Place, left: float) -> list[tuple[Box, Colour]]:
-    width, height = LEGEND_PX[0] * place.ui_scale / LEGEND_STEPS, LEGEND_PX[1] * place.ui_scale
-    y = place.picture.y + 8 * place.ui_scale
-    colours = confidence_colours(np.linspace(0, 1, LEGEND_STEPS))
-    edge = Box(left - 1, y - 1, LEGEND_PX[0] * place.ui_scale + 2, height + 2)
-    steps = [(Box(left + i * width, y, width, height), rgba(colour)) for i, colour in enumerate(colours)]
-    return [(edge, (0.07, 0.08, 0.1, 0.9)), *steps]
 
 
 def _corner(place: Place) -> NDArray[np.float64]:

@@ -12,9 +12,10 @@ from ...blender.sampled_target import plain_state
 from ...core.capture_view import CaptureView
 from ...ops.overlay_place import Place
 from .caption import CaptionMarks, draw_caption
+from .legend import LegendMarks, draw_legend
 from .look import Look, Moment
 from .marks import Canvas
-from .strip import StripMarks, draw_hovered, draw_strip
+from .strip import FrameMarks, StripMarks, draw_strip, draw_tag
 from .two_view import PictureMarks, draw_picture
 
 Made = TypeVar("Made")
@@ -64,13 +65,24 @@ class Overlay:
             lambda: PictureMarks.make(view, place, moment.frame, look.opacity),
         )
         draw_picture(canvas, view, place, look, moment, marks)
+        caption = self._once("caption", place, lambda: CaptionMarks.make(place))
+        draw_caption(canvas, view, place, moment, caption)
+        self._draw_legend(canvas, moment, view, place, look)
         if place.strip is not None:
-            draw_strip(canvas, view, place, moment, self._once("strip", place, lambda: StripMarks.make(view, place)))
-        draw_caption(
-            canvas, view, place, look, moment, self._once("caption", place, lambda: CaptionMarks.make(place))
-        )  # fmt: skip
-        if place.strip is not None and moment.hovered is not None:
-            draw_hovered(view, place, moment.hovered)
+            self._draw_strip(canvas, moment, view, place)
+
+    def _draw_legend(self, canvas: Canvas, moment: Moment, view: CaptureView, place: Place, look: Look) -> None:
+        fitted = view.motion is not None
+        legend = self._once("legend", (place, look), lambda: LegendMarks.make(place, look, fitted))
+        if legend is not None and moment.hovered is None:  # the strip's tag takes its place
+            draw_legend(canvas, place, look, legend)
+
+    def _draw_strip(self, canvas: Canvas, moment: Moment, view: CaptureView, place: Place) -> None:
+        strip = self._once("strip", place, lambda: StripMarks.make(view, place))
+        key = (place, moment.frame, moment.hovered)
+        frames = self._once("frames", key, lambda: FrameMarks.make(view, place, moment))
+        draw_strip(canvas, view, place, strip, frames)
+        draw_tag(place, frames)
 
     def _once(self, name: str, key: Any, make: Callable[[], Made]) -> Made:
         """What was made for the same key, else made now."""

@@ -31,6 +31,7 @@ ERROR_SHARE, CONFIDENCE_SHARE, CONTACT_SHARE = 0.38, 0.28, 0.24
 FILLED = 0.15  # opacity under a curve
 FLAG_PX = 3.0
 LABEL_PX = 10.0
+TAG_PX, TAG_MARGIN_PX = 11.0, 6.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,30 @@ class StripMarks:
         )
 
 
-def draw_strip(canvas: Canvas, view: CaptureView, place: Place, moment: Moment, marks: StripMarks) -> None:
+@dataclass(frozen=True)
+class FrameMarks:
+    """Batches of the shown and the hovered frame, and the tag above the latter."""
+
+    shown: Lines
+    hovered: Lines
+    tag: Areas
+    words: str
+    words_at: tuple[float, float]
+
+    @staticmethod
+    def make(view: CaptureView, place: Place, moment: Moment) -> FrameMarks:
+        """Mark the frames in the graph."""
+        shown = Lines.make(_column(view, place, moment.frame), np.array(MARK))
+        if moment.hovered is None:
+            return FrameMarks(shown, Lines.make(np.empty((0, 2, 2)), np.array(HOVER)), Areas.make([]), "", (0.0, 0.0))
+        words = hovered_words(view, moment.hovered)
+        tag = _tag_box(view, place, moment.hovered, words)
+        at = tag.x + TAG_MARGIN_PX * place.ui_scale, middle_line(tag.y, tag.h, TAG_PX * place.ui_scale)
+        hovered = Lines.make(_column(view, place, moment.hovered), np.array(HOVER))
+        return FrameMarks(shown, hovered, Areas.make([(tag, PANEL)]), words, at)
+
+
+def draw_strip(canvas: Canvas, view: CaptureView, place: Place, marks: StripMarks, frames: FrameMarks) -> None:
     """Draw the strip with the marks of the shown and the hovered frame."""
     scale = place.ui_scale
     for areas in (marks.areas, *marks.under):
@@ -97,11 +121,15 @@ def draw_strip(canvas: Canvas, view: CaptureView, place: Place, moment: Moment, 
         _draw_labels(place)
     if view.motion is None:
         _draw_unfitted(place)
-    lines = [(_column(view, place, moment.frame), 2.0, MARK)]
-    if moment.hovered is not None:
-        lines.insert(0, (_column(view, place, moment.hovered), 1.0, HOVER))
-    for ends, width, colour in lines:
-        Lines.make(ends, np.array(colour)).draw(canvas, width * scale)
+    frames.hovered.draw(canvas, 1.0 * scale)
+    frames.shown.draw(canvas, 2.0 * scale)
+
+
+def draw_tag(place: Place, frames: FrameMarks) -> None:
+    """The tag above the strip with the values of the frame that the mouse is over; none without."""
+    if frames.words:
+        frames.tag.draw()
+        draw_text(frames.words, *frames.words_at, TAG_PX * place.ui_scale, WHITE)
 
 
 def error_range(view: CaptureView) -> float:
@@ -135,16 +163,13 @@ def _draw_unfitted(place: Place) -> None:
     draw_text("not fitted yet", middle, middle_line(band.y, band.h, size), size, MUTED, "centre")
 
 
-def draw_hovered(view: CaptureView, place: Place, frame: int) -> None:
-    """A tag above the strip with the values of the frame that the mouse is over."""
+def _tag_box(view: CaptureView, place: Place, frame: int, words: str) -> Box:
     assert place.strip is not None
-    words, size, pad = hovered_words(view, frame), 11 * place.ui_scale, 6 * place.ui_scale
-    width = text_width(words, size) + 2 * pad
+    size, margin = TAG_PX * place.ui_scale, TAG_MARGIN_PX * place.ui_scale
+    width = text_width(words, size) + 2 * margin
     middle = float(place.graph_x(frame, view.T))
     left = max(min(middle - width / 2, place.strip.right - width), place.strip.x)
-    tag = Box(left, place.strip.top + pad / 2, width, size + 1.4 * pad)
-    Areas.make([(tag, PANEL)]).draw()
-    draw_text(words, tag.x + pad, middle_line(tag.y, tag.h, size), size, WHITE)
+    return Box(left, place.strip.top + margin / 2, width, size + 1.4 * margin)
 
 
 def _column(view: CaptureView, place: Place, frame: int) -> Array:

@@ -29,6 +29,7 @@ MISS: Colour = (0.93, 0.33, 0.78, 1.0)
 GUIDE: Colour = (0.08, 0.09, 0.1, 0.45)
 RADIUS_PX, DOUBTFUL_RADIUS_PX, FIT_RADIUS_PX = 5.0, 4.0, 2.2
 BONE_PX, EDGE_PX, MISS_PX = 1.6, 3.6, 1.8
+OUTSIDE_OPACITY = 0.35
 NO_PREVIEW = "No preview of the clip yet: Read and Fit makes it"
 _USUAL_WIDTH_PX = 800.0  # marks have their size in a picture this wide
 
@@ -38,6 +39,7 @@ class PictureMarks:
     """Batches of one frame at one place."""
 
     ground: Areas
+    frame: gpu.types.GPUBatch | None
     guides: Lines
     edges: Lines
     bones: Lines
@@ -57,6 +59,7 @@ class PictureMarks:
         fitted_colours = np.tile(np.array(BONE), (len(dots), 1))
         return PictureMarks(
             ground=_ground(view, place, opacity),
+            frame=_frame_quad(view, place) if view.preview is not None else None,
             guides=Lines.make(_guides(view, place), np.array(GUIDE)),
             edges=Lines.make(bones, np.array(BONE_EDGE)),
             bones=Lines.make(bones, np.array(BONE)),
@@ -74,7 +77,7 @@ def draw_picture(
     """Draw the picture, from the studio's wall up to the dots."""
     marks.ground.draw()
     if look.frame:
-        _draw_frame(canvas, view, place, look, moment)
+        _draw_frame(canvas, view, place, look, moment, marks)
     if look.guides:
         marks.guides.draw(canvas, 1.5 * place.ui_scale)
     if look.skeleton:
@@ -89,36 +92,34 @@ def draw_picture(
         marks.readings.draw(canvas)
 
 
-def _draw_frame(canvas: Canvas, view: CaptureView, place: Place, look: Look, moment: Moment) -> None:
+def _draw_frame(
+    canvas: Canvas, view: CaptureView, place: Place, look: Look, moment: Moment, marks: PictureMarks
+) -> None:
     texture = None
     if view.preview is not None:
         texture = TEXTURES.texture(view.preview, moment.frame, packs_bytes())
-    if texture is None:
+    if texture is None or marks.frame is None:
         why = TEXTURES.problem if view.preview is not None else NO_PREVIEW
         box, size = place.picture, 13 * place.ui_scale
         draw_text(why, box.x + box.w / 2, box.top - 4 * size, size, WHITE, "centre")
         return
-    draw_frame(canvas, view, texture, place, look.opacity * (0.35 if moment.outside else 1.0))
-
-
-def draw_frame(canvas: Canvas, view: CaptureView, texture: gpu.types.GPUTexture, place: Place, opacity: float) -> None:
-    """The clip's frame where the layout has it: `calib` moves, scales and shears it, the picture's box cuts it off."""
-    box = place.picture
-    pos = np.array([[box.x, box.y], [box.right, box.y], [box.x, box.top], [box.right, box.top]], np.float32)
-    buffer = vertex_buffer({"pos": pos, "uv": _frame_uv(view).astype(np.float32)})
     shader = frame_shader(packs_bytes())
     shader.bind()
     shader.uniform_float("mvp", canvas.matrix)
-    shader.uniform_float("opacity", opacity)
+    shader.uniform_float("opacity", look.opacity * (OUTSIDE_OPACITY if moment.outside else 1.0))
     shader.uniform_float("linear", float(canvas.linear))
     shader.uniform_sampler("image", texture)
-    gpu.types.GPUBatch(type="TRI_STRIP", buf=buffer).draw(shader)
+    marks.frame.draw(shader)
 
 
-def _frame_uv(view: CaptureView) -> Array:
-    """(4, 2) place in the clip's picture, 0..1 with v downward, of the canvas' lower then upper corners, left first."""
-    width, height = view.layout.width, view.layout.height
-    return clip_uv(view, np.array([[0, height], [width, height], [0, 0], [width, 0]], float))
+def _frame_quad(view: CaptureView, place: Place) -> gpu.types.GPUBatch:
+    """The canvas with the place of its corners in the clip's picture: `calib` moves, scales and shears the picture, the
+    canvas cuts it off.
+    """
+    box, width, height = place.picture, view.layout.width, view.layout.height
+    pos = np.array([[box.x, box.y], [box.right, box.y], [box.x, box.top], [box.right, box.top]], np.float32)
+    uv = clip_uv(view, np.array([[0, height], [width, height], [0, 0], [width, 0]], float))
+    return gpu.types.GPUBatch(type="TRI_STRIP", buf=vertex_buffer({"pos": pos, "uv": uv.astype(np.float32)}))
 
 
 def _ground(view: CaptureView, place: Place, opacity: float) -> Areas:
