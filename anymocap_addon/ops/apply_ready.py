@@ -48,8 +48,10 @@ def why_waiting(window: Window) -> str:
 def note_fitted(running: RunningStage) -> None:
     """A stage has ended: is it a motion that a scene of the open file waits for?"""
     result = running.run.result if running.run is not None else None
-    if running.stage.name != "fit" or result is None or result.skipped:
+    if running.stage.name != "fit" or running.word != "done" or result is None:
         return
+    if result.skipped and not (running.plan is not None and running.plan.applies):
+        return  # it was applied when it was made, or the artist did not want it
     HOST.ready[:] = [ready for ready in HOST.ready if not ready.is_of(running.paths, running.item)]
     for scene in bpy.data.scenes:
         settings = scene.anymocap

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..core.errors import AnyMoCapError
+from ..core.stage_record import load_record
 from ..jobs.plan import Planned, PlanRun, stale_plan
 from ..jobs.reader_test import STAGES, TEST_CLIP, reader_test_plan
 from ..jobs.registry import REGISTRY
 from ..jobs.stage import Stage
+from ..jobs.state import stage_state
+from .applied_here import why_not_here
 from .foreground import run_to_end
 from .running import HOST
 from .scene_settings import creature_paths, has_creature, scene_paths
 from .stage_request import asked_settings, changes_this_scene
+from .states import why_blocked
 
 if TYPE_CHECKING:
     from bpy.types import Context
@@ -55,9 +59,12 @@ class _PlanOperator:
         return self._guarded(lambda: run_to_end(self._new_plan(context, self.planned(context))))
 
     def _start(self, context: Context) -> None:
+        planned = self.planned(context)
         # What changes the scene is no part of the background: it follows as an undo step of its own.
-        plan = self._new_plan(context, [planned for planned in self.planned(context) if not planned.here])
-        word = "waits for its turn" if HOST.waits(HOST.start_plan(plan, self.bl_label).stages[0]) else "started"
+        plan = self._new_plan(context, [one for one in planned if not one.here])
+        running = HOST.start_plan(plan, self.bl_label)
+        running.applies = any(one.here and _is_due(context, one) for one in planned)
+        word = "waits for its turn" if HOST.waits(running.stages[0]) else "started"
         self.report({"INFO"}, f"{self.bl_label} {word}")  # type: ignore[attr-defined]
 
     def _new_plan(self, context: Context, planned: list[Planned]) -> PlanRun:
@@ -84,12 +91,13 @@ class ANYMOCAP_OT_run_stale(_PlanOperator, bpy.types.Operator):
         return "This creature is at work already" if paths is not None and HOST.at_work(paths) else ""
 
     def planned(self, context: Context) -> list[Planned]:
-        clip = context.scene.anymocap.clip
+        clip, paths = context.scene.anymocap.clip, creature_paths(context)
 
         def settings_of(stage: Stage, item: str | None) -> dict[str, Any]:
-            return asked_settings(context, stage, item)
+            first = load_record(paths, stage.name, item) is None
+            return asked_settings(context, stage, item, gather=first)
 
-        planned = stale_plan(REGISTRY, creature_paths(context), [clip] if clip else [], settings_of)
+        planned = stale_plan(REGISTRY, paths, [clip] if clip else [], settings_of)
         return [replace(one, here=_is_live(one)) for one in planned]
 
 
@@ -102,7 +110,9 @@ class ANYMOCAP_OT_capture(_PlanOperator, bpy.types.Operator):
     @classmethod
     def why_not(cls, context: Context) -> str:
         clip = context.scene.anymocap.clip
-        return _why_busy(context, _CAPTURE, clip) if clip else "Choose a clip first"
+        if not clip:
+            return "Choose a clip first"
+        return _why_busy(context, _CAPTURE, clip) or why_blocked(context, REGISTRY["detect"])
 
     def planned(self, context: Context) -> list[Planned]:
         clip = context.scene.anymocap.clip
@@ -126,6 +136,14 @@ class ANYMOCAP_OT_test_reader(_PlanOperator, bpy.types.Operator):
         return reader_test_plan(
             REGISTRY, creature_paths(context), lambda stage, item: asked_settings(context, stage, item)
         )
+
+
+def _is_due(context: Context, planned: Planned) -> bool:
+    """Whether what changes the scene has to be done even when nothing before it has changed."""
+    settings = planned.settings() if callable(planned.settings) else planned.settings
+    stage = REGISTRY[planned.stage_name]
+    state = stage_state(REGISTRY, creature_paths(context), stage, planned.item, stage.check(settings))
+    return state.word != "ready" or bool(why_not_here(context.scene))
 
 
 def _is_live(planned: Planned) -> bool:

@@ -125,12 +125,13 @@ class RunningPlan:
     Attributes:
         label: what the artist asked for.
         stages: one entry for each stage of the plan.
+        applies: the motion is to be applied even when its fit turns out to be ready.
     """
 
     interactive = False
 
     def __init__(self, plan: PlanRun, label: str = "") -> None:
-        self.plan, self.label = plan, label
+        self.plan, self.label, self.applies = plan, label, False
         self.stages = [
             RunningStage(plan.paths, plan.registry[planned.stage_name], planned.item, plan=self)
             for planned in plan.planned

@@ -16,9 +16,16 @@ _PACKAGE = __package__.rpartition(".")[0]
 
 
 def asked_settings(
-    context: Context, stage: Stage, item: str | None = None, given: dict[str, Any] | None = None
+    context: Context,
+    stage: Stage,
+    item: str | None = None,
+    given: dict[str, Any] | None = None,
+    gather: bool = True,
 ) -> dict[str, Any]:
     """The settings of a run: the Scene's, over them what was given, and what only the open scene knows.
+
+    Args:
+        gather: take anew from the open scene what the stage takes from there (prep its object), which makes it stale.
 
     Raises:
         BadInputError: the scene names no creature, no clip is chosen, the armature cannot be keyed, or the open scene
@@ -33,7 +40,7 @@ def asked_settings(
         check_armature(armature)
     wanted = {**wanted_settings(context, stage, item), **given}
     wanted = {name: value for name, value in wanted.items() if value is not None}
-    if stage.gather:
+    if gather and stage.gather:
         wanted = load_function(stage.gather, _PACKAGE)(creature_paths(context), wanted) or {}
     return wanted
 

@@ -52,9 +52,9 @@ def paths(host, tmp_path: Path) -> CreaturePaths:
     return paths
 
 
-def fitted(paths: CreaturePaths, clip: str = "wave", skipped: bool = False) -> None:
+def fitted(paths: CreaturePaths, clip: str = "wave", skipped: bool = False, plan: Any = None) -> None:
     """What the host tells when the fit of a clip has ended."""
-    stage = ops("running_stage").RunningStage(paths, REGISTRY["fit"], clip)
+    stage = ops("running_stage").RunningStage(paths, REGISTRY["fit"], clip, plan=plan)
     stage.run = SimpleNamespace(result=SimpleNamespace(skipped=skipped))
     stage.end()
     ops("apply_ready").note_fitted(stage)
@@ -143,7 +143,9 @@ def test_only_what_was_asked_for_is_applied(host, paths):
     fitted(paths)
     assert host.ready == []
     settings.apply_when_fitted = True
-    fitted(paths)
+    fitted(paths, skipped=True, plan=SimpleNamespace(applies=False))
+    assert host.ready == []
+    fitted(paths, skipped=True, plan=SimpleNamespace(applies=True))
     settings.apply_when_fitted = False  # changed in the meantime
     tick(2)
     assert action() is None and len(host.ready) == 1

@@ -242,8 +242,30 @@ def test_a_plan_of_a_window_leaves_the_open_scene_alone(paths):
     assert press("run_stale") == {"FINISHED"}
     names = [stage.stage.name for stage in module("running").HOST.at_work(paths)]
     assert "apply" not in names and names[-1] == "report"
+    assert module("running").HOST.at_work(paths)[0].plan.applies, "it was never applied"
     operator = module("plan_operators").ANYMOCAP_OT_run_stale
     planned = operator.planned(None, bpy.context)
     assert [one.stage_name for one in planned if one.here] == ["apply"]
     settings.armature = None
     assert not [one for one in operator.planned(None, bpy.context) if one.here]
+
+
+def test_an_object_of_the_scene_is_taken_anew_only_when_prep_itself_is_asked_for(paths):
+    """A new snapshot of the object would make dataset and reader stale, for nothing."""
+    settings = choose(root=paths.root)
+    mesh = bpy.data.meshes.new("block")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [], [(0, 2, 1), (0, 1, 3)])
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("block", mesh))
+    snapshot = paths.static_blend.with_name("source.blend")
+    request = module("stage_request")
+    settings.stages.prep.object = "block"
+    assert request.asked_settings(bpy.context, REGISTRY["prep"])["mesh"] == str(snapshot)
+    pretend_run(paths, "prep", settings={"object": "block", "mesh": "assets/fox/prep/source.blend"})
+    settings.stages.prep.mesh = str(snapshot)
+    before = snapshot.stat().st_mtime_ns
+    module("plan_operators").ANYMOCAP_OT_run_stale.planned(None, bpy.context)
+    assert snapshot.stat().st_mtime_ns == before
+    request.asked_settings(bpy.context, REGISTRY["prep"])
+    assert snapshot.stat().st_mtime_ns > before
+    bpy.data.objects.remove(bpy.data.objects["block"])
+    assert request.asked_settings(bpy.context, REGISTRY["prep"])["mesh"] == str(snapshot), "another file is open"
