@@ -224,16 +224,25 @@ def _file_loaded(*_: Any) -> None:
     HOST.touch()
 
 
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _undone(*_: Any) -> None:
+    """An undo or redo may have changed what is set, and calls no property's update."""
+    HOST.touch()
+
+
 CLASSES: tuple[type, ...] = (ANYMOCAP_PG_scene,)
+_HANDLERS = (("load_post", _file_loaded), ("undo_post", _undone), ("redo_post", _undone))
 
 
 def register() -> None:
     """Give every Scene its settings."""
     bpy.types.Scene.anymocap = bpy.props.PointerProperty(type=ANYMOCAP_PG_scene)
-    bpy.app.handlers.load_post.append(_file_loaded)
+    for name, handler in _HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
 
 
 def unregister() -> None:
     """Take them away again."""
-    bpy.app.handlers.load_post.remove(_file_loaded)
+    for name, handler in _HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
     del bpy.types.Scene.anymocap

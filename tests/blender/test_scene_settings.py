@@ -168,6 +168,12 @@ def test_a_change_of_a_setting_is_told_to_the_panel(paths):
     before = host.changed
     settings.stages.dataset.poses = 1000
     assert host.changed > before
+    bpy.ops.ed.undo_push(message="1000")
+    bpy.context.scene.anymocap.stages.dataset.poses = 2000
+    bpy.ops.ed.undo_push(message="2000")
+    before = host.changed
+    bpy.ops.ed.undo()
+    assert bpy.context.scene.anymocap.stages.dataset.poses == 1000 and host.changed > before
 
 
 def test_an_operator_runs_with_what_the_panel_shows(paths):
