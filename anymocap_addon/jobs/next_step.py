@@ -100,7 +100,9 @@ def _after_capture(situation: Situation) -> NextStep:
         return NextStep("bring_in", "", "bring the creature into this scene", "Its motion needs an armature here.")
     if not _is_done(situation, "apply"):
         return _stage_step(situation, "apply")
-    return NextStep("done", "", f"scrub {situation.clip} against its clip", "Play it, or go from bad frame to bad frame.")
+    return NextStep(
+        "done", "", f"scrub {situation.clip} against its clip", "Play it, or go from bad frame to bad frame."
+    )
 
 
 def _is_done(situation: Situation, name: str) -> bool:

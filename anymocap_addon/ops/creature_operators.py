@@ -183,7 +183,7 @@ def _mesh_file(path: str) -> Path:
     return file
 
 
-def _add(context: Context, name: str, mesh: str = "", object_name: str = "") -> None:
+def _add(context: Context, creature: str, mesh: str = "", object_name: str = "") -> None:
     """Make the creature's folder and choose it; prep takes its mesh from there.
 
     Raises:
@@ -192,18 +192,22 @@ def _add(context: Context, name: str, mesh: str = "", object_name: str = "") -> 
     """
     project = project_of(context)
     assert project is not None  # the poll said so
-    check_name(name, "The creature")
-    _check_free(project, name)
-    folder = project.creature(name).assets
+    check_name(creature, "The creature")
+    _check_free(project, creature)
+    folder = project.creature(creature).assets
     try:
         folder.mkdir(parents=True)
     except OSError as error:
         raise AnyMoCapError(
             f"The folder cannot be made: {error.strerror}.", file=folder, hint="Choose another project folder."
         ) from error
-    _choose(context, name)
+    _choose(context, creature)
     prep = context.scene.anymocap.stages.prep
-    prep.mesh, prep.object = mesh, object_name
+    for name, value in (("mesh", mesh), ("object", object_name)):
+        if value:
+            setattr(prep, name, value)
+        else:
+            prep.property_unset(name)  # what is set, also to nothing, outdoes what prep makes of the scene's object
     STATES.refresh(context)
 
 

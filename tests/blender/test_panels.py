@@ -316,6 +316,7 @@ def test_the_active_object_becomes_a_creature(scene):
     assert bpy.ops.anymocap.add_creature_from_scene() == {"FINISHED"}
     assert scene.creature == "Block_001" and scene.stages.prep.object == "Block.001" and scene.armature is None
     assert "prep" not in states().of(bpy.context).survey.blocked
+    assert not scene.stages.prep.is_property_set("mesh"), "else prep would be stale as soon as it has run"
     bpy.data.objects.remove(block)
 
 
