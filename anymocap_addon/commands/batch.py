@@ -40,6 +40,9 @@ def batch(registry: Registry, file: Path, pool: Pool, dry_run: bool = False) -> 
     if dry_run:
         print_plan(checked, planned)
         return {"ok": True, "project": str(checked.project.root), "plan": planned}
+    for row in planned:
+        if row["missing_file"]:  # said while somebody is still there to see it; it may be there when its turn comes
+            print(f"warning: {row['missing_file']} does not exist yet", file=sys.stderr, flush=True)
     run = _BatchRun(registry, checked, pool)
     run.save()  # a folder that can't be written is found before the night, not after it
     outcome = run.run()

@@ -12,7 +12,7 @@ from ..jobs.state import last_settings, stage_state
 
 
 def plan(registry: Registry, batch: Batch) -> list[dict[str, Any]]:
-    """One row a stage: creature, clip, stage, state (as in `status`), will_run, because.
+    """One row a stage: creature, clip, stage, state (as in `status`), will_run, because, and a missing_file or "".
 
     A stage runs when it is not ready, or when one runs that it reads from.
     """
@@ -20,7 +20,7 @@ def plan(registry: Registry, batch: Batch) -> list[dict[str, Any]]:
     coming: set[tuple[str, str, str | None]] = set()
     for entry in batch.entries:
         for step in entry.steps:
-            state, because = _state(registry, entry, step, coming)
+            state, because, missing_file = _state(registry, entry, step, coming)
             if state != "ready":
                 coming.add((entry.paths.name, step.stage.name, step.item))
             rows.append(
@@ -31,6 +31,7 @@ def plan(registry: Registry, batch: Batch) -> list[dict[str, Any]]:
                     "state": state,
                     "will_run": state != "ready",
                     "because": because,
+                    "missing_file": missing_file,
                 }
             )
     return rows
@@ -38,20 +39,20 @@ def plan(registry: Registry, batch: Batch) -> list[dict[str, Any]]:
 
 def _state(
     registry: Registry, entry: BatchEntry, step: BatchStep, coming: set[tuple[str, str, str | None]]
-) -> tuple[str, str]:
+) -> tuple[str, str, str]:
     stage, paths = step.stage, entry.paths
     try:
         record = load_record(paths, stage.name, step.item)
         settings = stage.check({**last_settings(stage, record), **step.given})
         found = stage_state(registry, paths, stage, step.item, settings)
     except AnyMoCapError as error:  # said again, and counted, when the stage is run
-        return "failed", str(error)
+        return "failed", str(error), ""
     upstream = registry.upstream(stage, paths, settings)
     made = [u.name for u in upstream if (paths.name, u.name, None if u.per == "creature" else step.item) in coming]
     makers = {path for u in upstream for path in u.outputs(paths, u.item_settings(step.item))}
     gone = [path for path in stage.inputs(paths, settings) if not path.exists() and path not in makers]
     if gone:
-        return found.word, f"{gone[0]} does not exist"
+        return found.word, f"{gone[0]} does not exist", str(gone[0])
     if found.word == "ready" and made:
-        return "stale", f"{made[0]} runs before it"
-    return found.word, found.because
+        return "stale", f"{made[0]} runs before it", ""
+    return found.word, found.because, ""

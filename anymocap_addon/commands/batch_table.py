@@ -18,6 +18,9 @@ def print_plan(batch: Batch, rows: list[dict[str, Any]]) -> None:
     lines = [[row["creature"], row["clip"] or "", row["stage"], row["state"], row["because"]] for row in rows]
     _print_columns([["creature", "clip", "stage", "state", "because"], *lines])
     print(f"{sum(row['will_run'] for row in rows)} of {len(rows)} stages would run.")
+    missing = sum(bool(row["missing_file"]) for row in rows)
+    if missing:
+        print(f"{missing} of them would fail: they need files that do not exist.")
 
 
 def print_rows(rows: list[BatchRow]) -> None:

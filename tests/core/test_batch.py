@@ -160,6 +160,15 @@ FOX = "[[creature]]\nname = 'fox'"
 WALK = FOX + "\n[[creature.clip]]\nname = 'a'\n"
 
 
+def test_files_that_are_missing_are_told_before_the_night(folder, capsys):
+    (folder / "night" / "assets" / "fox" / "source.txt").unlink()
+    assert batch(folder, GOOD, "--dry-run")[0] == 0
+    out = capsys.readouterr().out
+    assert "source.txt does not exist" in out and "1 of them would fail" in out
+    assert batch(folder, GOOD)[0] == 1
+    assert "source.txt does not exist yet" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
