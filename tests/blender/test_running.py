@@ -57,18 +57,19 @@ def tick_until(host: Any, reached: Callable[[], bool], patience_s: float = 30.0)
 
 
 def test_runs_queue_in_order_and_interactive_ones_go_at_once(host, paths):
-    slow = host.start(new_run(host, paths, "slow", seconds=1.0))
+    endless = host.start(new_run(host, paths, "misbehave", how="polite"))
     copy = host.start(new_run(host, paths, "copy"))
-    assert not host.waits(slow) and host.waits(copy)
-    assert host.at_work(paths) == [slow, copy] and host.at_work(Project(paths.root).creature("other")) == []
-    tick_until(host, lambda: slow.word == "running" and slow.total > 0)
+    assert not host.waits(endless) and host.waits(copy)
+    assert host.at_work(paths) == [endless, copy] and host.at_work(Project(paths.root).creature("other")) == []
+    tick_until(host, lambda: endless.total > 0)
     assert copy.word == "queued" and copy.started is None and copy.log is None
     refit = host.start(new_run(host, paths, "speak", role="interactive"))
     tick_until(host, lambda: refit.word == "done")
-    assert slow.word == "running" and copy.word == "queued"
+    assert endless.word == "running" and copy.word == "queued"
+    host.cancel(endless)
     tick_until(host, lambda: not host.at_work())
-    assert (slow.word, copy.word, copy.fraction) == ("done", "done", 1.0)
-    assert copy.started > slow.started and copy.log.exists()
+    assert (endless.word, copy.word, copy.fraction) == ("cancelled", "done", 1.0)
+    assert copy.started > endless.started and copy.log.exists()
     assert host.of(paths, "copy") is copy and host.of(paths, "count") is None
 
 
@@ -230,16 +231,17 @@ def test_a_stage_at_work_elsewhere_is_not_started_twice(host, paths):
 
 
 def test_a_file_load_leaves_the_queue_as_it_is(host, paths, tmp_path):
-    slow = host.start(new_run(host, paths, "slow", seconds=1.5))
-    tick_until(host, lambda: slow.total > 0)
+    endless = host.start(new_run(host, paths, "misbehave", how="polite"))
+    tick_until(host, lambda: endless.total > 0)
     file = tmp_path / "scene.blend"
     bpy.context.scene.anymocap.project, bpy.context.scene.anymocap.creature = str(paths.root), "c"
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.ops.wm.open_mainfile(filepath=str(file))
     assert bpy.app.timers.is_registered(host.timer), "the timer is persistent"
-    assert host.of(paths, "slow") is slow and slow.word == "running"
-    tick_until(host, lambda: slow.word == "done")
+    assert host.of(paths, "misbehave") is endless and endless.word == "running"
+    assert bpy.ops.anymocap.cancel() == {"FINISHED"}, "the scene finds it again by project and creature"
+    tick_until(host, lambda: endless.word == "cancelled")
 
 
 def test_enabling_and_disabling_leaves_nothing_behind():
