@@ -59,7 +59,7 @@ class ANYMOCAP_OT_add_clip(_NeedsCreature, bpy.types.Operator):
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
     filter_glob: bpy.props.StringProperty(default=_VIDEO_FILES, options={"HIDDEN"})  # type: ignore[valid-type]
     name: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Name", description="Name of the clip; empty = the file's name"
+        name="Name", description="Name of the clip; empty = the file's name", options={"SKIP_SAVE"}
     )
 
     def invoke(self, context: Context, event: Any) -> set[str]:

@@ -84,7 +84,7 @@ class ANYMOCAP_OT_add_creature_from_file(_NeedsProject, bpy.types.Operator):
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
     filter_glob: bpy.props.StringProperty(default=_MESH_FILES, options={"HIDDEN"})  # type: ignore[valid-type]
     name: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Name", description="Name of the creature's folder; empty = the file's name"
+        name="Name", description="Name of the creature's folder; empty = the file's name", options={"SKIP_SAVE"}
     )
 
     def invoke(self, context: Context, event: Any) -> set[str]:
@@ -112,7 +112,7 @@ class ANYMOCAP_OT_add_creature_from_scene(_NeedsProject, bpy.types.Operator):
     bl_options = {"UNDO"}
 
     name: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Name", description="Name of the creature's folder; empty = the object's name"
+        name="Name", description="Name of the creature's folder; empty = the object's name", options={"SKIP_SAVE"}
     )
 
     @classmethod

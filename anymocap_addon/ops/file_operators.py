@@ -130,12 +130,12 @@ class ANYMOCAP_OT_clean_caches(_NeedsCreature, bpy.types.Operator):
     bl_label = "Disk Use and Caches"
     bl_options = {"INTERNAL"}
 
-    reader_work: bpy.props.BoolProperty(name="Training cache")  # type: ignore[valid-type]
-    dataset: bpy.props.BoolProperty(name="Training pictures")  # type: ignore[valid-type]
-    exam_frames: bpy.props.BoolProperty(name="Frames of the tests")  # type: ignore[valid-type]
-    renders: bpy.props.BoolProperty(name="Frames of the showcases")  # type: ignore[valid-type]
-    previews: bpy.props.BoolProperty(name="Viewport previews")  # type: ignore[valid-type]
-    jobs: bpy.props.BoolProperty(name="Logs of ended jobs")  # type: ignore[valid-type]
+    reader_work: bpy.props.BoolProperty(name="Training cache", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    dataset: bpy.props.BoolProperty(name="Training pictures", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    exam_frames: bpy.props.BoolProperty(name="Frames of the tests", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    renders: bpy.props.BoolProperty(name="Frames of the showcases", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    previews: bpy.props.BoolProperty(name="Viewport previews", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    jobs: bpy.props.BoolProperty(name="Logs of ended jobs", options={"SKIP_SAVE"})  # type: ignore[valid-type]
 
     found: tuple[DiskItem, ...] = ()
 

@@ -355,6 +355,20 @@ def test_caches_are_cleaned_and_results_stay(scene, paths):
     assert states().of(bpy.context).of("train").word == "ready"
 
 
+def test_the_film_of_a_move_is_added_under_its_name(scene, paths, tmp_path):
+    pretend_creature(paths)
+    scene.creature, scene.clip = "fox", "jump"
+
+    def names() -> list[str]:
+        states().refresh(bpy.context)
+        return [said.given["name"] for said in draw().said if said.idname == "anymocap.add_clip" and said.given]
+
+    assert names() == ["jump"]
+    (tmp_path / "take 3.mp4").write_bytes(b"film")
+    assert bpy.ops.anymocap.add_clip(filepath=str(tmp_path / "take 3.mp4"), name="jump") == {"FINISHED"}
+    assert names() == [], "it has its film: another one gets a name of its own"
+
+
 def test_what_is_ready_is_done_again_when_asked(scene, paths, monkeypatch):
     pretend_creature(paths)
     scene.creature = "fox"

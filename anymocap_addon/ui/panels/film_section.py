@@ -37,4 +37,7 @@ def draw_film(layout: UILayout, context: Context, states: SceneStates, is_next: 
     picture = layout.operator("anymocap.open_file", text="Open Reference Picture", icon="IMAGE_DATA")
     picture.filepath = str(states.survey.paths.ref_png)
     draw_text(layout, context, _HOW, icon="INFO")
-    layout.operator("anymocap.add_clip", text="Add Clip from a Video File", icon="ADD")
+    clip = states.survey.summary(settings.clip)
+    add = layout.operator("anymocap.add_clip", text="Add Clip from a Video File", icon="ADD")
+    if clip is None or clip.video is None:
+        add.name = settings.clip  # the film of this move
