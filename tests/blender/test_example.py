@@ -32,6 +32,8 @@ from anymocap_addon.ops import example_operators
 from anymocap_addon.ops.preference_values import PreferenceValues
 from anymocap_addon.registration import register_all, unregister_all
 
+from .bpy_end import END_WELL
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 TRUTH = REPOSITORY / "tests" / "data" / "example_truth.npz"
 STORY = read_json(EXAMPLE_FOLDER / "example.json", "example")
@@ -228,7 +230,8 @@ def run_script(*arguments: Path) -> subprocess.CompletedProcess[str]:
         "import sys, runpy, bpy; sys.path.insert(0, sys.argv[1]); import anymocap_addon; anymocap_addon.register()\n"
         "script = sys.argv[2]; sys.argv = ['blender', '--', *sys.argv[3:]]\n"
         "try: runpy.run_path(script)\n"
-        "finally: anymocap_addon.unregister()"  # Blender does that at its end, bpy as a module does not
+        "finally: anymocap_addon.unregister()\n"  # Blender does that at its end, bpy as a module does not
+        f"{END_WELL}"
     )
     command = [sys.executable, "-c", code, REPOSITORY, REPOSITORY / "docs" / "headless.py", *arguments]
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)

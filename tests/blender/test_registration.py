@@ -19,6 +19,8 @@ from anymocap_addon.jobs.alive import process_alive
 from anymocap_addon.jobs.registry import REGISTRY
 from anymocap_addon.jobs.stage_run import StageRun
 
+from .bpy_end import END_WELL
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "cv2", "transformers", "fal_client", "httpx")
 
@@ -113,7 +115,8 @@ def test_an_enabled_add_on_has_loaded_nothing_heavy():
         "print([getattr(bpy.ops.anymocap, name).poll() for name in dir(bpy.ops.anymocap)]);"
         f"print('HEAVY', [name for name in {HEAVY!r} if name in sys.modules]);"
         "anymocap_addon.unregister(); anymocap_addon.register(); anymocap_addon.unregister();"
-        "print(hasattr(bpy.types.Scene, 'anymocap'), 'anymocap.registration' in sys.modules)"
+        "print(hasattr(bpy.types.Scene, 'anymocap'), 'anymocap.registration' in sys.modules);"
+        f"{END_WELL}"
     )
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)

@@ -32,10 +32,10 @@ def other_file(user, pid):
 
 
 def two_scenes(user):
-    """Another scene has its own choice; the job goes on and is shown in its own scene."""
+    """A new scene has a choice of its own; the job goes on and is shown in its own scene."""
     first = user.window().scene
     with user.over():
-        bpy.ops.scene.new(type="EMPTY")
+        bpy.ops.scene.new(type="NEW")
     yield 0.8
     assert user.window().scene != first and not user.settings.creature
     user.shot("another_scene")
