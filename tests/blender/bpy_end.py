@@ -1,6 +1,6 @@
 """How a Python ends that has bpy 4.2 as a module: it crashes at its exit once any property had an update callback.
 
-That is a fault of this module alone, no real Blender has it. What there was to do is done by then, so the process leaves
+That is a fault of this module alone, no real Blender has it. All is done by then, so the process leaves
 without Python's exit.
 """
 
