@@ -77,6 +77,12 @@ class CaptureView:
         return front, side
 
     @cached_property
+    def to_clip(self) -> Array:
+        """(2, 3) affine from layout px to clip px: the inverse of the reading's `calib`."""
+        inverse = np.linalg.inv(self.det.calib[:, :2])
+        return np.column_stack([inverse, -inverse @ self.det.calib[:, 2]])
+
+    @cached_property
     def contacts(self) -> NDArray[np.bool_]:
         """(T, J) whether the fit holds a keypoint on the ground."""
         planted = np.zeros((self.T, self.rig.J), bool)

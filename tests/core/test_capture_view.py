@@ -73,6 +73,8 @@ def test_motion_and_preview_complete_it(paths: CreaturePaths, small_rig: RigInfo
     np.testing.assert_allclose(view.reprojected[1], view.det.side_uv)
     foot = small_rig.keypoints.index("leg_L_tip")
     assert view.contacts.sum() == 2 and view.contacts[1:3, foot].all()
+    layout_px = CALIB @ [700, 300, 1]
+    np.testing.assert_allclose(view.to_clip @ [*layout_px, 1], [700, 300])
     assert {file.name for file in capture_files(paths, "walk") if file.exists()} == {
         "rig_info.json", "det.npz", "motion.json", "preview.npy", "preview.json",
     }  # fmt: skip

@@ -89,7 +89,7 @@ def view_corners(layout: Layout, side: str) -> Array:
 def clip_uv(view: CaptureView, points: Array) -> Array:
     """Place in the clip's picture, 0..1 with v downward, of points (n, 2) in layout px."""
     assert view.preview is not None
-    clip = (points - view.det.calib[:, 2]) @ np.linalg.inv(view.det.calib[:, :2]).T
+    clip = points @ view.to_clip[:, :2].T + view.to_clip[:, 2]
     return np.asarray(clip / [view.preview.clip_width, view.preview.clip_height])
 
 

@@ -16,7 +16,7 @@ from .legend import LegendMarks, draw_legend
 from .look import Look, Moment
 from .marks import Canvas
 from .strip import FrameMarks, StripMarks, draw_strip, draw_tag
-from .two_view import PictureMarks, draw_picture
+from .two_view import GroundMarks, PictureMarks, draw_picture
 
 Made = TypeVar("Made")
 
@@ -59,12 +59,10 @@ class Overlay:
         self._view = None
 
     def _draw_parts(self, canvas: Canvas, moment: Moment, view: CaptureView, place: Place, look: Look) -> None:
-        marks = self._once(
-            "picture",
-            (place, moment.frame, look.opacity),
-            lambda: PictureMarks.make(view, place, moment.frame, look.opacity),
-        )
-        draw_picture(canvas, view, place, look, moment, marks)
+        frame, opacity = moment.frame, look.opacity
+        ground = self._once("ground", (place, opacity), lambda: GroundMarks.make(view, place, opacity))
+        marks = self._once("picture", (place, frame), lambda: PictureMarks.make(view, place, frame))
+        draw_picture(canvas, view, place, look, moment, ground, marks)
         caption = self._once("caption", place, lambda: CaptionMarks.make(place))
         draw_caption(canvas, view, place, moment, caption)
         self._draw_legend(canvas, moment, view, place, look)

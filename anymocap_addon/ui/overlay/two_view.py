@@ -35,12 +35,27 @@ _USUAL_WIDTH_PX = 800.0  # marks have their size in a picture this wide
 
 
 @dataclass(frozen=True)
+class GroundMarks:
+    """Batches that are the same for all frames: the studio, the quad that the clip's frames fill, and the guides."""
+
+    studio: Areas
+    frame: gpu.types.GPUBatch | None
+    guides: Lines
+
+    @staticmethod
+    def make(view: CaptureView, place: Place, opacity: float) -> GroundMarks:
+        """Lay them out."""
+        return GroundMarks(
+            _studio(view, place, opacity),
+            _frame_quad(view, place) if view.preview is not None else None,
+            Lines.make(_guides(view, place), np.array(GUIDE)),
+        )
+
+
+@dataclass(frozen=True)
 class PictureMarks:
     """Batches of one frame at one place."""
 
-    ground: Areas
-    frame: gpu.types.GPUBatch | None
-    guides: Lines
     edges: Lines
     bones: Lines
     read_bones: Lines
@@ -50,7 +65,7 @@ class PictureMarks:
     size: float
 
     @staticmethod
-    def make(view: CaptureView, place: Place, frame: int, opacity: float) -> PictureMarks:
+    def make(view: CaptureView, place: Place, frame: int) -> PictureMarks:
         """Lay everything of the clip's frame `frame` at its place; what lies outside the canvas is left out."""
         size = place.ui_scale * float(np.clip(place.picture.w / (_USUAL_WIDTH_PX * place.ui_scale), 0.6, 1.5))
         bones, misses, joints = _fit(view, place, frame)
@@ -58,9 +73,6 @@ class PictureMarks:
         dots = joints[_in_box(joints, place.picture)]
         fitted_colours = np.tile(np.array(BONE), (len(dots), 1))
         return PictureMarks(
-            ground=_ground(view, place, opacity),
-            frame=_frame_quad(view, place) if view.preview is not None else None,
-            guides=Lines.make(_guides(view, place), np.array(GUIDE)),
             edges=Lines.make(bones, np.array(BONE_EDGE)),
             bones=Lines.make(bones, np.array(BONE)),
             read_bones=Lines.make(_read_bones(view, place, frame), np.array(READ_BONE)),
@@ -72,14 +84,20 @@ class PictureMarks:
 
 
 def draw_picture(
-    canvas: Canvas, view: CaptureView, place: Place, look: Look, moment: Moment, marks: PictureMarks
+    canvas: Canvas,
+    view: CaptureView,
+    place: Place,
+    look: Look,
+    moment: Moment,
+    ground: GroundMarks,
+    marks: PictureMarks,
 ) -> None:
     """Draw the picture, from the studio's wall up to the dots."""
-    marks.ground.draw()
+    ground.studio.draw()
     if look.frame:
-        _draw_frame(canvas, view, place, look, moment, marks)
+        _draw_frame(canvas, view, place, look, moment, ground.frame)
     if look.guides:
-        marks.guides.draw(canvas, 1.5 * place.ui_scale)
+        ground.guides.draw(canvas, 1.5 * place.ui_scale)
     if look.skeleton:
         marks.read_bones.draw(canvas, BONE_PX * marks.size)
         marks.edges.draw(canvas, EDGE_PX * marks.size)
@@ -93,12 +111,12 @@ def draw_picture(
 
 
 def _draw_frame(
-    canvas: Canvas, view: CaptureView, place: Place, look: Look, moment: Moment, marks: PictureMarks
+    canvas: Canvas, view: CaptureView, place: Place, look: Look, moment: Moment, quad: gpu.types.GPUBatch | None
 ) -> None:
     texture = None
     if view.preview is not None:
         texture = TEXTURES.texture(view.preview, moment.frame, packs_bytes())
-    if texture is None or marks.frame is None:
+    if texture is None or quad is None:
         why = TEXTURES.problem if view.preview is not None else NO_PREVIEW
         box, size = place.picture, 13 * place.ui_scale
         draw_text(why, box.x + box.w / 2, box.top - 4 * size, size, WHITE, "centre")
@@ -109,7 +127,7 @@ def _draw_frame(
     shader.uniform_float("opacity", look.opacity * (OUTSIDE_OPACITY if moment.outside else 1.0))
     shader.uniform_float("linear", float(canvas.linear))
     shader.uniform_sampler("image", texture)
-    marks.frame.draw(shader)
+    quad.draw(shader)
 
 
 def _frame_quad(view: CaptureView, place: Place) -> gpu.types.GPUBatch:
@@ -122,7 +140,7 @@ def _frame_quad(view: CaptureView, place: Place) -> gpu.types.GPUBatch:
     return gpu.types.GPUBatch(type="TRI_STRIP", buf=vertex_buffer({"pos": pos, "uv": uv.astype(np.float32)}))
 
 
-def _ground(view: CaptureView, place: Place, opacity: float) -> Areas:
+def _studio(view: CaptureView, place: Place, opacity: float) -> Areas:
     """The empty studio, as Layout.studio draws it."""
     box, layout = place.picture, view.layout
     floor = Box(box.x, box.y, box.w, float(np.clip((layout.height - layout.ground_v) * place.scale, 0, box.h)))
