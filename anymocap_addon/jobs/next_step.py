@@ -124,7 +124,13 @@ def _stage_step(situation: Situation, name: str) -> NextStep:
         return NextStep("wait", name, title, "It is running.")
     why = {
         "missing": _WHY[name],
-        "stale": f"It is out of date: {state.because}." if state else "",
+        "stale": _why_stale(state) if state else "",
         "failed": "It failed; the reason stands below.",
     }[word]
     return NextStep("stage", name, title, why, seconds)
+
+
+def _why_stale(state: StageState) -> str:
+    if state.stopped:
+        return "It was stopped before its end and goes on from there."
+    return f"It is out of date: {state.because}."

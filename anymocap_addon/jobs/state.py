@@ -28,6 +28,11 @@ class StageState:
     because: str
     record: StageRecord | None
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped, by the user or with its process, and goes on when it is run again."""
+        return self.word == "stale" and self.record is not None and self.record.outcome in ("running", "cancelled")
+
 
 def remembered_settings(stage: Stage, item: str | None, record: StageRecord | None) -> dict[str, Any]:
     """The settings of the last run, those that the stage no longer knows left out; defaults without one."""

@@ -226,8 +226,11 @@ def _show(context: Context, text: bpy.types.Text) -> None:
         bpy.ops.wm.window_new()
         areas = [max(context.window_manager.windows[-1].screen.areas, key=lambda area: area.width * area.height)]
         areas[0].ui_type = "TEXT_EDITOR"
-    areas[0].spaces.active.text = text
-    text.current_line_index = max(0, len(text.lines) - _END_LINES)
+        areas[0].spaces.active.show_word_wrap = True
+    space, line = areas[0].spaces.active, max(0, len(text.lines) - _END_LINES)
+    space.text = text
+    text.cursor_set(line)
+    space.top = line
 
 
 CLASSES: tuple[type, ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def stage_look(states: SceneStates, name: str) -> StageLook:
         return StageLook(name, "ready", "made elsewhere")
     if running is not None and running.error is not None and not _ran_later(state, running):
         return failed_look(name, running.error)
-    if state.word == "stale" and state.record is not None and state.record.outcome in ("running", "cancelled"):
+    if state.stopped:
         return StageLook(name, "stopped", why="It was stopped before its end and goes on from there.")
     if state.word == "failed":
         return StageLook(name, "failed", why=_FOLDERS.sub("", state.because))
@@ -91,7 +92,7 @@ def stage_look(states: SceneStates, name: str) -> StageLook:
 
 def _ran_later(state: StageState, running: RunningStage) -> bool:
     """Whether the stage has run again since, in another process."""
-    if state.record is None or running.started is None:
+    if state.record is None or running.started is None or state.record.pid == os.getpid():
         return False
     return state.record.started > time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(running.started))
 

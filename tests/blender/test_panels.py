@@ -157,6 +157,16 @@ def test_a_failure_shows_reason_remedy_and_log(scene, paths, monkeypatch):
     ]
 
 
+def test_a_recorded_failure_names_the_file_alone(scene, paths):
+    pretend_creature(paths, upto="prep")
+    message = "/deep/in a/folder/static.blend: It is cut short. Run prep again."
+    pretend_run(paths, "rig", outcome="failed", error={"kind": "BadInputError", "message": message})
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    seen = draw()
+    assert "static.blend: It is cut short." in seen.words and "/deep" not in seen.words
+
+
 def test_a_test_of_the_reader_that_failed_says_why(scene, paths, monkeypatch):
     pretend_creature(paths)
     scene.creature = "fox"

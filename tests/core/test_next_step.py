@@ -59,6 +59,9 @@ def test_what_is_wrong_is_said_and_what_runs_is_waited_for():
     assert failed.stage == "rig" and "failed" in failed.why
     stale = {**ready(*CREATURE_STEPS), "ref": StageState(REGISTRY["ref"], None, "stale", "rig is stale", None)}
     assert "rig is stale" in next_step(Situation(stale)).why
+    record = StageRecord("prep", "cancelled")
+    stopped = {"prep": StageState(REGISTRY["prep"], None, "stale", "it was stopped", record)}
+    assert "goes on from there" in next_step(Situation(stopped)).why
     assert next_step(Situation({}, made_elsewhere=frozenset({"prep"}))).stage == "rig"
 
 

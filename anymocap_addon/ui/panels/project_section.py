@@ -80,7 +80,7 @@ def draw_next(layout: UILayout, context: Context, states: SceneStates) -> None:
     if at_work:
         _draw_at_work(box, context, at_work)
     elif step.action == "wait":
-        draw_text(box, context, f"Another program is about to {step.title}.", icon="PLAY", inset=_BOX)
+        draw_text(box, context, f"At work in another program: {step.title}.", icon="PLAY", inset=_BOX)
     else:
         draw_text(box, context, f"Next: {step.title}{_time(step)}", inset=_BOX)
         if step.why:
