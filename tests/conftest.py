@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -15,12 +16,16 @@ ASSETS = Path(os.environ.get("ANYMOCAP_ASSETS", REPOSITORY.parent / "shared" / "
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on real creatures are skipped, and counted as skipped, where the asset folder is missing."""
-    if ASSETS.is_dir():
-        return
+    """Tests whose need is not there are skipped, and counted as skipped."""
+    lacks = {}
+    if not ASSETS.is_dir():
+        lacks["needs_assets"] = f"no asset folder at {ASSETS} (set ANYMOCAP_ASSETS)"
+    if importlib.util.find_spec("torch") is None:
+        lacks["needs_torch"] = "no torch in this environment"
     for item in items:
-        if item.get_closest_marker("needs_assets"):
-            item.add_marker(pytest.mark.skip(reason=f"no asset folder at {ASSETS} (set ANYMOCAP_ASSETS)"))
+        for need, reason in lacks.items():
+            if item.get_closest_marker(need):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,8 @@ from anymocap_addon.registration import register_all, unregister_all
 
 from .bpy_end import END_WELL
 
+pytestmark = pytest.mark.needs_torch  # the example is fitted
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 TRUTH = REPOSITORY / "tests" / "data" / "example_truth.npz"
 STORY = read_json(EXAMPLE_FOLDER / "example.json", "example")

@@ -109,6 +109,7 @@ def test_the_key_of_the_environment_wins_and_an_empty_entry_forgets(blender):
     assert blender.run(forget + look) == {"done": ["FINISHED"], "source": "none", "shown": False}
 
 
+@pytest.mark.needs_torch
 def test_the_worker_follows_the_preferences_also_on_the_command_line(blender, tmp_path):
     python = tmp_path / "my python"
     python.write_text(f'#!/bin/sh\ntouch "{tmp_path}/used"\nexec "{sys.executable}" "$@"\n')
@@ -156,6 +157,7 @@ for operator in (bpy.ops.anymocap.check_worker, lambda: bpy.ops.anymocap.prompt(
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="a Mac is refused for another reason")
+@pytest.mark.needs_torch
 def test_without_online_access_no_gpu_worker_is_set_up(blender, tmp_path):
     """bpy as a module has no access to the internet, as a Blender that was never allowed it."""
     found = blender.run(
@@ -181,6 +183,7 @@ found["still"] = preferences.worker_python
     assert found["still"] == "", "what is not finished became the worker's"
 
 
+@pytest.mark.needs_torch
 def test_a_gpu_worker_that_was_set_up_becomes_the_worker(blender, tmp_path):
     make_wheels(tmp_path / "wheels")
     found = blender.run(
