@@ -24,6 +24,7 @@ class Pool:
         warm_s: how long a worker without work stays.
         worker_python: asked for each request: the worker's interpreter, empty = this process's own.
         environment: asked for each request: variables that workers get besides ours.
+        polite: they give way to whatever else wants the cores.
     """
 
     def __init__(
@@ -32,9 +33,11 @@ class Pool:
         *,
         worker_python: Callable[[], str] = str,
         environment: Callable[[], dict[str, str]] = dict,
+        polite: bool = False,
     ) -> None:
         self.worker_python = worker_python
         self.environment = environment
+        self._polite = polite
         self._warm_s = warm_s
         self._idle: BackgroundProcess | None = None
         self._shared: BackgroundProcess | None = None
@@ -43,7 +46,7 @@ class Pool:
     def take(self, kind: Kind, log: Path, role: Role = "batch", threads: int | None = None) -> BackgroundProcess:
         """A process that takes a request."""
         if kind == "blender":
-            return BackgroundProcess(kind, log, threads=threads, environment=self.environment())
+            return BackgroundProcess(kind, log, threads=threads, environment=self.environment(), polite=self._polite)
         python, environment = self.worker_python(), self.environment()
         warm = self._shared if role == "interactive" else self._idle
         if role == "batch":
@@ -52,7 +55,7 @@ class Pool:
             self._dismiss(warm)
             warm = None
         if warm is None:
-            warm = BackgroundProcess(kind, log, self._warm_s, threads, python, environment)
+            warm = BackgroundProcess(kind, log, self._warm_s, threads, python, environment, self._polite)
         if role == "interactive":
             self._shared = warm
         return warm

@@ -18,6 +18,7 @@ from .launch import Kind, command
 
 TERMINATE_AFTER_S = 5.0
 KILL_AFTER_S = 8.0
+_POLITE_NICENESS = 10
 
 
 class BackgroundProcess:
@@ -33,6 +34,7 @@ class BackgroundProcess:
         threads: number of threads for its numeric libraries and software renderer; None leaves them alone.
         python: the worker's interpreter; empty = this process's own.
         environment: variables that it gets besides ours; one that is set already stays.
+        polite: it gives way to whatever else wants the cores, a window above all.
     """
 
     def __init__(
@@ -43,11 +45,11 @@ class BackgroundProcess:
         threads: int | None = None,
         python: str = "",
         environment: Mapping[str, str] | None = None,
+        polite: bool = False,
     ) -> None:
         self.kind = kind
         self._started_with = (python, dict(environment or {}))
         self._cancel_began: float | None = None
-        flags: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)  # Windows only
         try:
             with log.open("ab") as output:
                 self._process = subprocess.Popen(
@@ -56,8 +58,7 @@ class BackgroundProcess:
                     stdout=output,
                     stderr=output,
                     env=_environment(threads, environment or {}),
-                    start_new_session=sys.platform != "win32",
-                    creationflags=flags,
+                    **_own_group(polite),
                 )
         except OSError as error:
             if error.filename and str(error.filename) == str(log):
@@ -67,6 +68,8 @@ class BackgroundProcess:
                 file=error.filename,
                 hint="Check the memory that is free and the program's path.",
             ) from error
+        if polite and sys.platform != "win32":
+            os.setpriority(os.PRIO_PROCESS, self.pid, _POLITE_NICENESS)  # its threads, not born yet, inherit it
 
     def started_with(self, python: str, environment: Mapping[str, str]) -> bool:
         """Whether it was started with this interpreter and these variables."""
@@ -146,6 +149,17 @@ class BackgroundProcess:
                 os.killpg(self.pid, number)
         except ProcessLookupError:
             return
+
+
+def _own_group(polite: bool) -> dict[str, Any]:
+    """Arguments of Popen for a process group of its own.
+
+    On POSIX it stays in our session: Linux shares the cores evenly between sessions, however nice one of them is.
+    """
+    if sys.platform == "win32":
+        below_normal = subprocess.BELOW_NORMAL_PRIORITY_CLASS if polite else 0
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | below_normal}
+    return {"process_group": 0}
 
 
 def _environment(threads: int | None, more: Mapping[str, str]) -> dict[str, str]:

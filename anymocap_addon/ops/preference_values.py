@@ -92,5 +92,9 @@ def worker_environment() -> dict[str, str]:
 
 
 def host_pool() -> Pool:
-    """A pool whose workers follow the preferences, whenever these change."""
-    return Pool(worker_python=lambda: preference_values().worker_python, environment=worker_environment)
+    """A pool whose workers follow the preferences, whenever these change; beside a window they give way to it."""
+    return Pool(
+        worker_python=lambda: preference_values().worker_python,
+        environment=worker_environment,
+        polite=not bpy.app.background,
+    )

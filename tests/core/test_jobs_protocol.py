@@ -111,6 +111,20 @@ def test_worker_stays_warm_for_the_next_stage(paths, pool):
     wait_until_dead(first.result.figures["pid"], 2.0)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="niceness is POSIX's")
+def test_a_window_s_worker_gives_way_and_shares_the_session(paths):
+    """Between sessions Linux shares the cores evenly, so a worker with one of its own would not give way."""
+    for polite in (False, True):
+        pool = Pool(polite=polite)
+        run = StageRun(paths, TINY["speak"], {}, pool=pool, registry=TINY, force=True)
+        finish(run)
+        pid = run.result.figures["pid"]
+        more = os.getpriority(os.PRIO_PROCESS, pid) - os.getpriority(os.PRIO_PROCESS, 0)
+        assert more == (10 if polite else 0)
+        assert os.getsid(pid) == os.getsid(0) and os.getpgid(pid) == pid
+        pool.close()
+
+
 @pytest.mark.parametrize(
     ("how", "kind", "says"),
     [
