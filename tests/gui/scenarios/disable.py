@@ -15,7 +15,7 @@ def play(user):
     alive = user.module("jobs.alive").process_alive
     assert alive(pid)
     textures = user.module("ui.overlay.frame_texture").TEXTURES
-    assert len(textures) and mapped(), "the overlay shows nothing, so that nothing can be left of it"
+    assert len(textures), "the overlay shows nothing, so that nothing can be left of it"
     before = set(dir(bpy.ops.anymocap))
     began = time.monotonic()
     assert bpy.ops.preferences.addon_disable(module=EXTENSION) == {"FINISHED"}
