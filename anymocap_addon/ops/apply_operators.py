@@ -12,7 +12,8 @@ from ..core.errors import AnyMoCapError
 from ..core.motion import load_motion
 from ..core.rig import load_rig_info
 from ..jobs.registry import REGISTRY
-from .scene_settings import creature_paths, has_creature, wanted_settings
+from .said_polls import NeedsCreature
+from .scene_settings import creature_paths, wanted_settings
 from .scene_time import CLASSES as TIME_CLASSES
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _STAGE = REGISTRY["apply"]
 
 
-class ANYMOCAP_OT_apply_here(bpy.types.Operator):
+class ANYMOCAP_OT_apply_here(NeedsCreature, bpy.types.Operator):
     """Key the fitted motion onto the chosen armature. An Action whose keys were edited is kept unless you say
     otherwise"""
 
@@ -41,11 +42,16 @@ class ANYMOCAP_OT_apply_here(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        reason = _why_not(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return not reason
+    def why_not(cls, context: Context) -> str:
+        if reason := super().why_not(context):
+            return reason
+        if not context.scene.anymocap.clip:
+            return "Choose a clip first"
+        if context.scene.anymocap.armature is None:
+            return "Choose the creature's armature, or bring it in"
+        if context.mode not in {"OBJECT", "POSE"}:
+            return "Leave this mode first: motions are applied in Object and in Pose Mode"
+        return ""
 
     def invoke(self, context: Context, event: Any) -> set[str]:
         try:
@@ -97,19 +103,6 @@ def edited_action(context: Context) -> tuple[str, list[str]]:
         return name, []
     bones = chosen_bones(armature, load_rig_info(paths.rig_info)) if settings["bones"] == "selected" else None
     return name, edited_bones(action, armature, bones)
-
-
-def _why_not(context: Context) -> str:
-    """Why nothing can be applied now, for the artist; empty when it can."""
-    if not has_creature(context):
-        return "Choose project folder and creature first"
-    if not context.scene.anymocap.clip:
-        return "Choose a clip first"
-    if context.scene.anymocap.armature is None:
-        return "Choose the creature's armature, or bring it in"
-    if context.mode not in {"OBJECT", "POSE"}:
-        return "Leave this mode first: motions are applied in Object and in Pose Mode"
-    return ""
 
 
 CLASSES: tuple[type, ...] = (ANYMOCAP_OT_apply_here, *TIME_CLASSES)

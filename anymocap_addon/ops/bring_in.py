@@ -10,7 +10,8 @@ import bpy
 from ..blender.scene import RiggedScene, append_rigged
 from ..core.errors import AnyMoCapError, BadInputError
 from ..core.project import CreaturePaths
-from .scene_settings import creature_paths, has_creature
+from .said_polls import NeedsCreature
+from .scene_settings import creature_paths
 
 if TYPE_CHECKING:
     from bpy.types import Collection, Context, Object, Scene
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 CREATURE_PROPERTY = "anymocap_creature"  # on armature and collection, whatever the artist calls them
 
 
-class ANYMOCAP_OT_bring_in(bpy.types.Operator):
+class ANYMOCAP_OT_bring_in(NeedsCreature, bpy.types.Operator):
     """Bring the rigged creature into this scene, in a collection of its own, ready for its motions"""
 
     bl_idname = "anymocap.bring_in"
@@ -26,14 +27,11 @@ class ANYMOCAP_OT_bring_in(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not has_creature(context):
-            cls.poll_message_set("Choose project folder and creature first")
-            return False
-        if context.mode not in {"OBJECT", "POSE"}:
-            cls.poll_message_set("Leave this mode first: objects are brought in in Object and in Pose Mode")
-            return False
-        return True
+    def why_not(cls, context: Context) -> str:
+        if reason := super().why_not(context):
+            return reason
+        here = context.mode in {"OBJECT", "POSE"}
+        return "" if here else "Leave this mode first: objects are brought in in Object and in Pose Mode"
 
     def execute(self, context: Context) -> set[str]:
         try:

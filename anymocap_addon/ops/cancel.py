@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import bpy
 
 from .running import HOST
+from .said_polls import SaidPoll
 from .scene_settings import scene_paths
 
 if TYPE_CHECKING:
     from bpy.types import Context
 
 
-class ANYMOCAP_OT_cancel(bpy.types.Operator):
+class ANYMOCAP_OT_cancel(SaidPoll, bpy.types.Operator):
     """Stop this work. What is finished stays, and the stage goes on from there when it is run again"""
 
     bl_idname = "anymocap.cancel"
@@ -27,12 +28,9 @@ class ANYMOCAP_OT_cancel(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
+    def why_not(cls, context: Context) -> str:
         paths = scene_paths(context.scene)
-        if paths is not None and HOST.at_work(paths):
-            return True
-        cls.poll_message_set("Nothing of this creature is at work")
-        return False
+        return "" if paths is not None and HOST.at_work(paths) else "Nothing of this creature is at work"
 
     def execute(self, context: Context) -> set[str]:
         wanted = [

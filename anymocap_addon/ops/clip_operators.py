@@ -10,7 +10,8 @@ import bpy
 from ..core.clip_source import add_clip, known_clips
 from ..core.errors import AnyMoCapError
 from .creature_operators import folder_name
-from .scene_settings import creature_paths, has_creature, needs_saving
+from .said_polls import NeedsCreature
+from .scene_settings import creature_paths
 from .states import STATES
 
 if TYPE_CHECKING:
@@ -19,18 +20,7 @@ if TYPE_CHECKING:
 _VIDEO_FILES = "*.mp4;*.mov;*.m4v;*.webm;*.mkv;*.avi"
 
 
-class _NeedsCreature:
-    """For operators that work on the clips of the scene's creature."""
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if has_creature(context) and not needs_saving(context.scene.anymocap):
-            return True
-        cls.poll_message_set("Choose project folder and creature first")  # type: ignore[attr-defined]
-        return False
-
-
-class ANYMOCAP_OT_choose_clip(_NeedsCreature, bpy.types.Operator):
+class ANYMOCAP_OT_choose_clip(NeedsCreature, bpy.types.Operator):
     """Work on this clip"""
 
     bl_idname = "anymocap.choose_clip"
@@ -48,7 +38,7 @@ class ANYMOCAP_OT_choose_clip(_NeedsCreature, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ANYMOCAP_OT_add_clip(_NeedsCreature, bpy.types.Operator):
+class ANYMOCAP_OT_add_clip(NeedsCreature, bpy.types.Operator):
     """Add a clip from a video file that shows the creature from the front on the left and from its side on the right.
     The file stays where it is"""
 
@@ -82,7 +72,7 @@ class ANYMOCAP_OT_add_clip(_NeedsCreature, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ANYMOCAP_OT_forget_clip(_NeedsCreature, bpy.types.Operator):
+class ANYMOCAP_OT_forget_clip(NeedsCreature, bpy.types.Operator):
     """Take a clip that was added by mistake off the list; its video file stays"""
 
     bl_idname = "anymocap.forget_clip"
@@ -90,16 +80,16 @@ class ANYMOCAP_OT_forget_clip(_NeedsCreature, bpy.types.Operator):
     bl_options = {"UNDO"}
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
+    def why_not(cls, context: Context) -> str:
+        if reason := super().why_not(context):
+            return reason
         states = STATES.of(context)
         clip = states.survey.summary(context.scene.anymocap.clip) if states and states.survey else None
         if clip is None:
-            cls.poll_message_set("Choose a clip first")
-        elif clip.is_test or clip.has_motion:
-            cls.poll_message_set("It holds results: open its folder and delete that to lose them for good")
-        return clip is not None and not clip.is_test and not clip.has_motion
+            return "Choose a clip first"
+        if clip.is_test or clip.has_motion:
+            return "It holds results: open its folder and delete that to lose them for good"
+        return ""
 
     def execute(self, context: Context) -> set[str]:
         settings, paths = context.scene.anymocap, creature_paths(context)

@@ -10,6 +10,7 @@ import bpy
 
 from ..core.errors import AnyMoCapError, BadInputError
 from ..core.project import MESH_SUFFIXES, Project, check_name
+from .said_polls import UNSAVED, SaidPoll
 from .scene_settings import needs_saving, project_of
 from .states import STATES
 
@@ -26,19 +27,16 @@ def why_no_project(context: Context) -> str:
     if not settings.project:
         return "Choose a project folder first"
     if needs_saving(settings):
-        return "The project folder is beside this file: save the file first, or choose another folder"
+        return UNSAVED
     return ""
 
 
-class _NeedsProject:
+class _NeedsProject(SaidPoll):
     """For operators that put something into the project folder."""
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        reason = why_no_project(context)
-        if reason:
-            cls.poll_message_set(reason)  # type: ignore[attr-defined]
-        return not reason
+    def why_not(cls, context: Context) -> str:
+        return why_no_project(context)
 
 
 class ANYMOCAP_OT_use_folder(bpy.types.Operator):
@@ -116,13 +114,11 @@ class ANYMOCAP_OT_add_creature_from_scene(_NeedsProject, bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
-        if context.object is None or context.object.type not in {"MESH", "ARMATURE"}:
-            cls.poll_message_set("Make the creature's mesh or armature the active object first")
-            return False
-        return True
+    def why_not(cls, context: Context) -> str:
+        if reason := super().why_not(context):
+            return reason
+        fits = context.object is not None and context.object.type in {"MESH", "ARMATURE"}
+        return "" if fits else "Make the creature's mesh or armature the active object first"
 
     def invoke(self, context: Context, event: Any) -> set[str]:
         self.name = folder_name(context.object.name)

@@ -20,6 +20,7 @@ from .foreground import run_to_end
 from .preference_values import preference_values, user_folder
 from .running import HOST
 from .running_stage import RunningPlan
+from .said_polls import SaidPoll
 from .scene_settings import creature_paths, project_of, scene_paths
 from .stage_request import asked_settings
 
@@ -30,7 +31,7 @@ LABEL = "Try the example"
 _FOLDER = "example"
 
 
-class ANYMOCAP_OT_try_example(bpy.types.Operator):
+class ANYMOCAP_OT_try_example(SaidPoll, bpy.types.Operator):
     """Make the built-in creature and fit a clip that is already read, to scrub it without training. Takes less than a
     minute and needs no network"""
 
@@ -46,10 +47,8 @@ class ANYMOCAP_OT_try_example(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        if EXAMPLE.at_work:
-            cls.poll_message_set("The example is being made")
-        return not EXAMPLE.at_work
+    def why_not(cls, context: Context) -> str:
+        return "The example is being made" if EXAMPLE.at_work else ""
 
     def invoke(self, context: Context, event: Any) -> set[str]:
         self._window = True

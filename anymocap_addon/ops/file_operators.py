@@ -13,7 +13,8 @@ from ..jobs.disk_use import DiskItem, clean, disk_use, shown_size
 from ..jobs.job_folder import all_jobs
 from ..jobs.registry import REGISTRY
 from .running import HOST
-from .scene_settings import creature_paths, has_creature, item_of, needs_saving
+from .said_polls import NeedsCreature
+from .scene_settings import creature_paths, item_of
 from .states import STATES
 
 if TYPE_CHECKING:
@@ -30,18 +31,7 @@ _FOLDERS = (
 )
 
 
-class _NeedsCreature:
-    """For operators on files of the scene's creature."""
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if has_creature(context) and not needs_saving(context.scene.anymocap):
-            return True
-        cls.poll_message_set("Choose project folder and creature first")  # type: ignore[attr-defined]
-        return False
-
-
-class ANYMOCAP_OT_open_folder(_NeedsCreature, bpy.types.Operator):
+class ANYMOCAP_OT_open_folder(NeedsCreature, bpy.types.Operator):
     """Open the folder in the system's file browser"""
 
     bl_idname = "anymocap.open_folder"
@@ -72,7 +62,7 @@ class ANYMOCAP_OT_open_file(bpy.types.Operator):
         return _open(self, Path(bpy.path.abspath(self.filepath)), "It is gone")
 
 
-class ANYMOCAP_OT_copy_prompt(_NeedsCreature, bpy.types.Operator):
+class ANYMOCAP_OT_copy_prompt(NeedsCreature, bpy.types.Operator):
     """Copy the prompt of this move, to paste it into an image-to-video service"""
 
     bl_idname = "anymocap.copy_prompt"
@@ -93,7 +83,7 @@ class ANYMOCAP_OT_copy_prompt(_NeedsCreature, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ANYMOCAP_OT_open_log(_NeedsCreature, bpy.types.Operator):
+class ANYMOCAP_OT_open_log(NeedsCreature, bpy.types.Operator):
     """Show the log of the stage's last run in a text editor"""
 
     bl_idname = "anymocap.open_log"
@@ -122,7 +112,7 @@ class ANYMOCAP_OT_open_log(_NeedsCreature, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ANYMOCAP_OT_clean_caches(_NeedsCreature, bpy.types.Operator):
+class ANYMOCAP_OT_clean_caches(NeedsCreature, bpy.types.Operator):
     """Show what the creature uses of the disk, and delete what can be made again. Meshes, readers, clips and motions
     are never deleted"""
 
@@ -140,15 +130,13 @@ class ANYMOCAP_OT_clean_caches(_NeedsCreature, bpy.types.Operator):
     found: tuple[DiskItem, ...] = ()
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
+    def why_not(cls, context: Context) -> str:
+        if reason := super().why_not(context):
+            return reason
         states = STATES.of(context)
         paths = states.survey.paths if states is not None and states.survey is not None else None
-        if paths is not None and (HOST.at_work(paths) or HOST.foreign(paths)):
-            cls.poll_message_set("A stage of this creature is at work: wait for its end, or cancel it")
-            return False
-        return True
+        busy = paths is not None and (HOST.at_work(paths) or HOST.foreign(paths))
+        return "A stage of this creature is at work: wait for its end, or cancel it" if busy else ""
 
     def invoke(self, context: Context, event: Any) -> set[str]:
         type(self).found = tuple(disk_use(creature_paths(context)))

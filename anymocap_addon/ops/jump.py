@@ -8,12 +8,13 @@ import bpy
 
 from ..core.clip_clock import ClipClock
 from .current_capture import clip_clock, current_view, loaded_view
+from .said_polls import SaidPoll
 
 if TYPE_CHECKING:
     from bpy.types import Context
 
 
-class ANYMOCAP_OT_jump(bpy.types.Operator):
+class ANYMOCAP_OT_jump(SaidPoll, bpy.types.Operator):
     """Go to the next frame of the clip whose error is high or whose reading is doubtful, by the clip's own measure"""
 
     bl_idname = "anymocap.jump"
@@ -34,15 +35,11 @@ class ANYMOCAP_OT_jump(bpy.types.Operator):
         )
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
+    def why_not(cls, context: Context) -> str:
         view = current_view(context)
-        if view is None and not bpy.app.background:
-            cls.poll_message_set("Read a clip first")
-            return False
-        if view is not None and not view.bad_runs:
-            cls.poll_message_set("No frame of this clip stands out")
-            return False
-        return True
+        if view is None:
+            return "" if bpy.app.background else "Read a clip first"
+        return "" if view.bad_runs else "No frame of this clip stands out"
 
     def execute(self, context: Context) -> set[str]:
         view = loaded_view(context)

@@ -13,7 +13,8 @@ from ..core.layout import Layout
 from ..core.project import CreaturePaths
 from ..core.rig import RigInfo, load_rig_info
 from .former_view import FORMER
-from .scene_settings import creature_paths, has_creature
+from .said_polls import NeedsCreature
+from .scene_settings import creature_paths
 
 if TYPE_CHECKING:
     from bpy.types import Collection, Context, Object, Scene, SpaceView3D
@@ -23,7 +24,7 @@ VIEW_PROPERTY = "anymocap_view"  # on the camera object: "creature/front", whate
 VIEWS = ("front", "side")
 
 
-class ANYMOCAP_OT_look_through(bpy.types.Operator):
+class ANYMOCAP_OT_look_through(NeedsCreature, bpy.types.Operator):
     """Look at the creature as the clip does, with the clip behind it. The camera stands where the armature stands now;
     your own camera and render settings stay as they are"""
 
@@ -42,13 +43,6 @@ class ANYMOCAP_OT_look_through(bpy.types.Operator):
         default=False,
         options={"SKIP_SAVE"},
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if has_creature(context):
-            return True
-        cls.poll_message_set("Choose project folder and creature first")
-        return False
 
     def execute(self, context: Context) -> set[str]:
         view = self.view.lower()

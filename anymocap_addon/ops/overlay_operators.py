@@ -11,6 +11,7 @@ from .current_capture import clip_clock, current_view
 from .overlay_place import Box, Place, free_box, overlay_place
 from .overlay_settings import SMALLEST_WIDTH
 from .overlay_state import STATE
+from .said_polls import SaidPoll
 
 if TYPE_CHECKING:
     from bpy.types import Context, Event
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _PLACED = ("left", "bottom", "width")
 
 
-class ANYMOCAP_OT_overlay_drag(bpy.types.Operator):
+class ANYMOCAP_OT_overlay_drag(SaidPoll, bpy.types.Operator):
     """Drag the overlay to another place or size, or the frame along its strip"""
 
     bl_idname = "anymocap.overlay_drag"
@@ -36,14 +37,10 @@ class ANYMOCAP_OT_overlay_drag(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
+    def why_not(cls, context: Context) -> str:
         if context.area is None or context.area.type != "VIEW_3D":
-            cls.poll_message_set("Only in a 3D view")
-            return False
-        if current_view(context) is None:
-            cls.poll_message_set("Read a clip first: there is nothing to show yet")
-            return False
-        return True
+            return "Only in a 3D view"
+        return "" if current_view(context) is not None else "Read a clip first: there is nothing to show yet"
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         view = current_view(context)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..core.errors import AnyMoCapError
 from ..core.stage_record import load_record
 from ..jobs.plan import Planned, PlanRun, stale_plan
 from ..jobs.reader_test import STAGES, TEST_CLIP, reader_test_plan
@@ -16,8 +15,10 @@ from ..jobs.stage import Stage
 from ..jobs.state import stage_state
 from .applied_here import why_not_here
 from .foreground import run_to_end
+from .reported_errors import ReportsErrors
 from .running import HOST
-from .scene_settings import creature_paths, has_creature, scene_paths
+from .said_polls import NeedsCreature
+from .scene_settings import creature_paths, scene_paths
 from .stage_request import asked_settings, changes_this_scene
 from .states import why_blocked
 
@@ -27,15 +28,10 @@ if TYPE_CHECKING:
 _CAPTURE = ("detect", "fit", "preview")
 
 
-class _PlanOperator:
+class _PlanOperator(NeedsCreature, ReportsErrors):
     """In a window the plan waits in the queue and runs in the background, else it runs to its end here."""
 
     bl_label: str
-
-    @classmethod
-    def why_not(cls, context: Context) -> str:
-        """Why it cannot be started now, for the artist; empty when it can."""
-        raise NotImplementedError
 
     def planned(self, context: Context) -> list[Planned]:
         """The stages to run.
@@ -45,18 +41,11 @@ class _PlanOperator:
         """
         raise NotImplementedError
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        reason = cls.why_not(context) if has_creature(context) else "Choose project folder and creature first"
-        if reason:
-            cls.poll_message_set(reason)  # type: ignore[attr-defined]
-        return not reason
-
     def invoke(self, context: Context, event: Any) -> set[str]:
-        return self._guarded(lambda: self._start(context))
+        return self.guarded(lambda: self._start(context))
 
     def execute(self, context: Context) -> set[str]:
-        return self._guarded(lambda: run_to_end(self._new_plan(context, self.planned(context))))
+        return self.guarded(lambda: run_to_end(self._new_plan(context, self.planned(context))))
 
     def _start(self, context: Context) -> None:
         planned = self.planned(context)
@@ -70,14 +59,6 @@ class _PlanOperator:
     def _new_plan(self, context: Context, planned: list[Planned]) -> PlanRun:
         return PlanRun(creature_paths(context), planned, pool=HOST.pool)
 
-    def _guarded(self, action: Any) -> set[str]:
-        try:
-            action()
-        except AnyMoCapError as error:
-            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
 
 class ANYMOCAP_OT_run_stale(_PlanOperator, bpy.types.Operator):
     """Run every stage of the creature and of its clip that is missing or stale, in order"""
@@ -87,6 +68,8 @@ class ANYMOCAP_OT_run_stale(_PlanOperator, bpy.types.Operator):
 
     @classmethod
     def why_not(cls, context: Context) -> str:
+        if reason := super().why_not(context):
+            return reason
         paths = scene_paths(context.scene)
         return "This creature is at work already" if paths is not None and HOST.at_work(paths) else ""
 
@@ -109,6 +92,8 @@ class ANYMOCAP_OT_capture(_PlanOperator, bpy.types.Operator):
 
     @classmethod
     def why_not(cls, context: Context) -> str:
+        if reason := super().why_not(context):
+            return reason
         clip = context.scene.anymocap.clip
         if not clip:
             return "Choose a clip first"
@@ -127,6 +112,8 @@ class ANYMOCAP_OT_test_reader(_PlanOperator, bpy.types.Operator):
 
     @classmethod
     def why_not(cls, context: Context) -> str:
+        if reason := super().why_not(context):
+            return reason
         paths = scene_paths(context.scene)
         if paths is not None and not paths.reader_pt.exists():
             return "Train the reader first"

@@ -12,7 +12,8 @@ from ..jobs.registry import REGISTRY
 from ..jobs.stage_run import StageRun
 from .foreground import run_to_end
 from .running import HOST
-from .scene_settings import creature_paths, has_creature
+from .said_polls import NeedsCreature
+from .scene_settings import creature_paths
 from .stage_operator import why_not
 from .stage_request import asked_settings
 from .states import STATES
@@ -21,20 +22,13 @@ if TYPE_CHECKING:
     from bpy.types import Context
 
 
-class ANYMOCAP_OT_run_again(bpy.types.Operator):
+class ANYMOCAP_OT_run_again(NeedsCreature, bpy.types.Operator):
     """Do this again from the start, although its result is ready; what was made before is replaced"""
 
     bl_idname = "anymocap.run_again"
     bl_label = "Do It Again"
 
     stage: bpy.props.StringProperty(name="Stage")  # type: ignore[valid-type]
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if has_creature(context):
-            return True
-        cls.poll_message_set("Choose project folder and creature first")
-        return False
 
     def invoke(self, context: Context, event: Any) -> set[str]:
         states = STATES.of(context)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import bpy
 
 from .current_capture import clip_clock, current_view, loaded_view
+from .said_polls import SaidPoll
 
 if TYPE_CHECKING:
     from bpy.types import Context, Scene
@@ -28,13 +29,10 @@ def set_scene_rate(scene: Scene, fps: float) -> None:
     scene.render.fps_base = whole / fps
 
 
-class _NeedsClip:
+class _NeedsClip(SaidPoll):
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        if current_view(context) is None and not bpy.app.background:
-            cls.poll_message_set("Read a clip first")  # type: ignore[attr-defined]
-            return False
-        return True
+    def why_not(cls, context: Context) -> str:
+        return "Read a clip first" if current_view(context) is None and not bpy.app.background else ""
 
 
 class ANYMOCAP_OT_scene_range(_NeedsClip, bpy.types.Operator):

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..core.errors import AnyMoCapError
 from ..jobs.registry import REGISTRY
 from ..jobs.stage import Registry, Stage
 from ..jobs.stage_run import StageRun
 from .apply_ready import apply_ready, forget_ready, note_fitted
 from .foreground import run_to_end
+from .reported_errors import ReportsErrors
 from .running import HOST
-from .scene_settings import creature_paths, has_creature, item_of, scene_paths
+from .said_polls import SaidPoll, why_no_creature
+from .scene_settings import creature_paths, item_of, scene_paths
 from .setting_property import set_values, setting_property
 from .stage_request import asked_settings, changes_this_scene, runs_here
 from .states import why_blocked
@@ -22,32 +23,21 @@ if TYPE_CHECKING:
     from bpy.types import Context
 
 
-class StageOperator:
+class StageOperator(SaidPoll, ReportsErrors):
     """What the operators of all stages do: in a window the stage runs in the background, else to its end here."""
 
     stage: Stage
     properties: Any
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        reason = why_not(context, cls.stage)
-        if reason:
-            cls.poll_message_set(reason)  # type: ignore[attr-defined]
-        return not reason
+    def why_not(cls, context: Context) -> str:
+        return why_not(context, cls.stage)
 
     def invoke(self, context: Context, event: Any) -> set[str]:
-        return self._guarded(lambda: self._start(context))
+        return self.guarded(lambda: self._start(context))
 
     def execute(self, context: Context) -> set[str]:
-        return self._guarded(lambda: self._run_here(context, self._new_run(context)))
-
-    def _guarded(self, action: Any) -> set[str]:
-        try:
-            action()
-        except AnyMoCapError as error:
-            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
-            return {"CANCELLED"}
-        return {"FINISHED"}
+        return self.guarded(lambda: self._run_here(context, self._new_run(context)))
 
     def _start(self, context: Context) -> None:
         run = self._new_run(context)
@@ -73,8 +63,8 @@ class StageOperator:
 
 def why_not(context: Context, stage: Stage) -> str:
     """Why the stage cannot be started now, for the artist; empty when it can."""
-    if not has_creature(context):
-        return "Choose project folder and creature first"
+    if reason := why_no_creature(context):
+        return reason
     if bpy.app.background:
         return ""  # the rest is about what the panel shows; here the operator may be given other settings
     item = item_of(context, stage)

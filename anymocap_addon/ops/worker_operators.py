@@ -10,6 +10,7 @@ import bpy
 from ..core.errors import AnyMoCapError, BadInputError
 from ..jobs.worker_setup import setup_refusal
 from .preference_values import preference_values, stored_preferences, user_folder
+from .said_polls import SaidPoll
 from .stored_key import ANYMOCAP_OT_forget_fal_key
 from .worker_tasks import TASKS
 
@@ -56,7 +57,7 @@ def setup_reason(context: Context) -> str:
     return setup_refusal(stored.package_index if stored else "", online, by_command_line)
 
 
-class ANYMOCAP_OT_setup_gpu_worker(bpy.types.Operator):
+class ANYMOCAP_OT_setup_gpu_worker(SaidPoll, bpy.types.Operator):
     """Make an environment with the CUDA build of torch in the extension's own folder and let it do the work.
     Needs an NVIDIA graphics card, about 8 GB of disk and a download of about 3 GB; goes on where it was stopped"""
 
@@ -64,11 +65,8 @@ class ANYMOCAP_OT_setup_gpu_worker(bpy.types.Operator):
     bl_label = "Set up GPU worker"
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        reason = "It is at work." if TASKS.setup is not None else setup_reason(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return not reason
+    def why_not(cls, context: Context) -> str:
+        return "It is at work." if TASKS.setup is not None else setup_reason(context)
 
     def invoke(self, context: Context, event: Any) -> set[str]:
         answer: set[str] = context.window_manager.invoke_confirm(

@@ -78,7 +78,7 @@ def test_operators_report_bad_input_in_one_sentence(scene_creature):
     with pytest.raises(RuntimeError, match="No clip is chosen"):
         bpy.ops.anymocap.fit()
     bpy.context.scene.anymocap.project = "//mocap"
-    with pytest.raises(RuntimeError, match="not saved"):
+    with pytest.raises(RuntimeError, match="save the file first"):
         bpy.ops.anymocap.rig()
 
 
