@@ -77,7 +77,7 @@ def caption_words(view: CaptureView, moment: Moment) -> list[Words]:
     pieces.append(Words(f"{view.det.pts[frame]:.2f} s", MUTED, 4))
     if scores.error_px is not None:
         bad = scores.error_px[frame] > scores.most_px
-        pieces.append(Words(f"error {scores.error_px[frame]:.1f} px", BAD if bad else WHITE, 2, right=True))
+        pieces.append(Words(f"worst joints {scores.error_px[frame]:.1f} px", BAD if bad else WHITE, 2, right=True))
     bad = scores.confidence[frame] < scores.least_confidence
     pieces.append(Words(f"confidence {100 * scores.confidence[frame]:.0f} %", BAD if bad else WHITE, 3, right=True))
     return pieces

@@ -142,7 +142,7 @@ def hovered_words(view: CaptureView, frame: int) -> str:
     """What the strip says of a frame."""
     scores, words = view.scores, [f"frame {frame + 1}"]
     if scores.error_px is not None:
-        words.append(f"error {scores.error_px[frame]:.1f} px")
+        words.append(f"worst joints {scores.error_px[frame]:.1f} px")
     words.append(f"confidence {100 * scores.confidence[frame]:.0f} %")
     planted = [view.rig.keypoints[j] for j in np.flatnonzero(view.contacts[frame])]
     return "   ".join([*words, *(["on the ground: " + ", ".join(planted)] if planted else [])])
