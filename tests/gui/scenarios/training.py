@@ -49,7 +49,9 @@ def goes_on(user):
 
     yield from user.until(begun, 60, "training goes on")
     user.save_result(done_at_first_when_resumed=first[0])
-    assert first[0] >= user.result["done_when_cancelled"], "it began anew"
+    # After 5 s a worker is terminated, and goes on from what it had saved by then.
+    if user.result["cancel_s"] < 5.0:
+        assert first[0] >= user.result["done_when_cancelled"], "it began anew"
 
 
 def killed(user):
