@@ -9,7 +9,7 @@ from .plan import Planned, SettingsOf
 from .stage import Registry
 
 TEST_CLIP = "test"
-STAGES = ("exam", "detect", "fit", "report")
+STAGES = ("exam", "detect", "fit", "report", "preview")
 
 
 def has_own_motion(paths: CreaturePaths) -> bool:

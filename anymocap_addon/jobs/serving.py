@@ -28,7 +28,9 @@ from .worker_packages import is_worker_package, missing_packages_error
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _PACKAGE = __package__.rpartition(".")[0]
 _PROGRESS_EVERY_S = 0.1
-_GUESS_AFTER_S = 3.0  # the first moments, with imports and warm-up, say little about the pace
+# The first moments, with imports and warm-up, say little about the pace: one slow step of thousands promised six hours.
+_GUESS_AFTER_S = 3.0
+_GUESS_AFTER_SHARE = 0.004
 
 
 def serve(idle_s: float) -> int:
@@ -197,6 +199,6 @@ class _Reporter:
         if self._first is None:
             self._first, self._began = done, now
         advanced = done - self._first
-        if advanced <= 0 or now - self._began < _GUESS_AFTER_S:
+        if advanced <= 0 or advanced < total * _GUESS_AFTER_SHARE or now - self._began < _GUESS_AFTER_S:
             return None
         return round((now - self._began) * max(0.0, total - done) / advanced, 1)
