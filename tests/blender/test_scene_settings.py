@@ -221,7 +221,7 @@ def test_a_window_queues_what_a_button_starts_and_cancel_takes_it_back(paths):
         pretend_run(paths, name, "walk")
     assert press("test_reader") == press("capture") == {"FINISHED"}
     assert [stage.stage.name for stage in host.at_work(paths)] == [
-        *("exam", "detect", "fit", "report"),
+        *("exam", "detect", "fit", "report", "preview"),
         *("detect", "fit", "preview"),
     ]
     with pytest.raises(RuntimeError, match="Read is at work"):
@@ -231,6 +231,7 @@ def test_a_window_queues_what_a_button_starts_and_cancel_takes_it_back(paths):
     assert bpy.ops.anymocap.cancel(stage="fit", item="walk") == {"FINISHED"}
     assert [(stage.stage.name, stage.item) for stage in host.at_work(paths)][3:] == [
         ("report", "test"),
+        ("preview", "test"),
         ("detect", "walk"),
     ]
     assert bpy.ops.anymocap.cancel() == {"FINISHED"}
