@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 SMALLEST_WIDTH = 0.15
-LEFT, BOTTOM, WIDTH = 0.012, 0.02, 0.5
+LEFT, BOTTOM, WIDTH = 0.012, 0.06, 0.5  # above the panel of the last operator
 LAYERS = ("frame", "keypoints", "skeleton", "residuals", "guides", "caption", "strip")
 LAYERS_3D = ("joints3d", "skeleton3d", "contacts3d", "trails")
 

@@ -73,7 +73,7 @@ def draw_test(layout: UILayout, context: Context, states: SceneStates, is_next: 
     if not tests:
         draw_text(layout, context, "See how well it reads before you pay for a film.", icon="INFO")
     for clip in tests:
-        draw_text(layout, context, f"Test {clip.name}: {', '.join(clip.figures) or 'not scored yet'}", icon="CHECKMARK")
+        draw_text(layout, context, f"Test {clip.name}: {', '.join(clip.figures) or 'not scored yet'}", icon="INFO")
         if clip.report is not None:
             _report(layout, clip.report, clip.report_made)
     _draw_running_test(layout, context, states)
