@@ -307,10 +307,12 @@ class StageRun:
         self._end(record)
 
     def _end(self, record: StageRecord) -> None:
+        moved_away = self.job is not None and not self.job.path.is_dir()  # do not begin a project anew in its old place
         if _RUNNING.get(self._key) is self:  # else a newer request has superseded this one, and the record is its
             del _RUNNING[self._key]
-            save_record(self.paths, record)
-        if self.job is not None:
+            if not moved_away:
+                save_record(self.paths, record)
+        if self.job is not None and not moved_away:
             self.job.update(state=record.outcome)
 
 

@@ -71,6 +71,9 @@ class Part:
                 self.fraction = event["done"] / event["total"] if event["total"] else 0.0
         if self.last is None and gone is not None:
             self.last = _crash(gone, log)
+        if self.last is None and not events and not log.path.is_dir():
+            self.process.kill()  # its events go where nobody can read them
+            self.last = _moved_away(log)
         if self.last is not None and self.ended_at is None:
             self.ended_at = time.monotonic()
         return events
@@ -100,6 +103,12 @@ def _crash(code: int, job: JobFolder) -> Event:
     if lines:
         message += f" Last lines of its log:\n{lines}\n"
     return {"event": "error", "kind": "crash", "message": message, "hint": f"The whole log: {job.log}"}
+
+
+def _moved_away(job: JobFolder) -> Event:
+    message = "The project was moved, renamed or deleted while the stage was at work."
+    hint = "Choose the project folder where it lies now, and run the stage again: it resumes."
+    return {"event": "error", "kind": "failed", "message": message, "hint": hint, "file": str(job.path)}
 
 
 class StepRun:

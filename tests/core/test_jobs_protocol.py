@@ -324,3 +324,22 @@ def test_a_zombie_counts_as_dead():
         time.sleep(0.02)
     assert not process_alive(child.pid) and child.returncode is None
     child.wait()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows moves no folder with open files in it")
+def test_a_project_that_is_moved_while_a_stage_runs_is_told_and_not_begun_anew(paths, pool):
+    """The process goes on writing events to a file that nobody finds: waiting for its end would be for ever."""
+    events, heard = iter(start(paths, pool, "slow", seconds=600.0)), False
+    while not heard:
+        event = next(events)
+        heard = event is not None and event["event"] == "hello"
+    new = paths.root.with_name("moved")
+    paths.root.rename(new)
+    until = time.monotonic() + 10
+    with pytest.raises(WorkerError, match="moved, renamed or deleted while the stage was at work"):
+        for _ in events:
+            assert time.monotonic() < until, "it waits for ever"
+    assert not paths.root.exists()
+    paths = Project(new).creature(paths.name)
+    record = load_record(paths, "slow")
+    assert record is not None and record.outcome == "running", "as after a kill: it resumes"
