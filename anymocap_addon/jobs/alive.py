@@ -23,6 +23,8 @@ def process_alive(pid: int) -> bool:
         return False
     except PermissionError:
         return True
+    except OverflowError:
+        return False  # a number that no process can have
     return _state_letter(pid) != "Z"
 
 

@@ -76,10 +76,10 @@ class JobFolder:
         return sorted(self.path.glob("events*.jsonl"))
 
     def read(self) -> dict[str, Any]:
-        """job.json as it is now; empty when it is not there or damaged."""
+        """job.json as it is now; empty when it is not there or damaged, or this is no job's folder."""
         try:
             data = json.loads((self.path / "job.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             return {}
         return data if isinstance(data, dict) else {}
 
@@ -90,7 +90,8 @@ class JobFolder:
     def is_running(self) -> bool:
         """Whether the job says so and its host is alive; a job whose host was killed is not running."""
         data = self.read()
-        return data.get("state") == "running" and process_alive(int(data.get("host_pid", 0)))
+        pid = data.get("host_pid")
+        return data.get("state") == "running" and isinstance(pid, int) and process_alive(pid)
 
     def last_log_lines(self, count: int = 12) -> str:
         """The end of the log, for the message of a crash."""

@@ -24,7 +24,7 @@ class JobWatch:
 
     def __init__(self, folder: JobFolder, described: dict[str, Any], registry: Registry = REGISTRY) -> None:
         self.folder = folder
-        self.stage: str = described.get("stage", "")
+        self.stage = str(described.get("stage", ""))
         self.item: str | None = described.get("item")
         self.pid = int(described.get("host_pid", 0))
         self.fraction = 0.0
@@ -52,8 +52,14 @@ class JobWatch:
         return self._tails
 
     def _take(self, name: str, event: Event) -> None:
+        try:
+            self._follow(name, event)
+        except (KeyError, TypeError, ValueError):
+            return  # not as this version writes it: the job is then followed as far as it can be
+
+    def _follow(self, name: str, event: Event) -> None:
         if event["event"] == "hello":
-            step = min(int(event.get("step", 0)), len(self._weights) - 1)
+            step = min(max(int(event.get("step", 0)), 0), len(self._weights) - 1)
             if step != self._step:
                 self._step, self._shares = step, {}
             self._shares[name] = 0.0
@@ -102,8 +108,8 @@ class ForeignJobs:
         folder = JobFolder(self._paths.jobs / name)
         described = folder.read()
         if not described:
-            return None  # being made just now
-        if int(described.get("host_pid", 0)) == os.getpid() or not folder.is_running():
+            return None  # being made just now, or no job
+        if described.get("host_pid") == os.getpid() or not folder.is_running():
             self._ended.add(name)
             return None
         return known.get(name) or JobWatch(folder, described, self._registry)

@@ -127,8 +127,7 @@ class StageHost:
         until = time.monotonic() + _BUDGET_S
         paces = [self._step(unit, until) for unit in self._turn()]
         self._tell_ended()
-        self._look_at_foreign()
-        for hook in self.each_tick:
+        for hook in (self._look_at_foreign, *self.each_tick):
             _guarded(hook)
         self._redraw.when_changed(self.changed)
         if "busy" in paces:

@@ -230,6 +230,16 @@ def test_a_stage_at_work_elsewhere_is_not_started_twice(host, paths):
     other.wait()
 
 
+def test_a_look_at_other_processes_that_fails_stops_nothing_else(host, paths, monkeypatch, capsys):
+    """A timer that raises is never called again: all that runs would stand still."""
+    watch = sys.modules["anymocap_addon.jobs.watch"]
+    monkeypatch.setattr(watch.ForeignJobs, "look", lambda _: 1 / 0)
+    host.foreign(paths)
+    run = host.start(new_run(host, paths, "copy"))
+    tick_until(host, lambda: run.word == "done")
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
 def test_a_file_load_leaves_the_queue_as_it_is(host, paths, tmp_path):
     endless = host.start(new_run(host, paths, "misbehave", how="polite"))
     tick_until(host, lambda: endless.total > 0)

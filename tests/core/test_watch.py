@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -88,3 +89,49 @@ def test_progress_of_several_processes_and_steps_is_one_fraction(paths):
     assert watch.look() and watch.fraction == pytest.approx(0.5)
     first.close()
     second.close()
+
+
+def damaged_job(paths: CreaturePaths, event: str = "", **changes: object) -> None:
+    """A job folder of another process that lives, as no version of ours writes it."""
+    job = paths.jobs / "20260101-000000.000-count-abcd"
+    job.mkdir(parents=True, exist_ok=True)
+    described = {"stage": "count", "state": "running", "host_pid": os.getppid(), **changes}
+    (job / "job.json").write_text(json.dumps(described), encoding="utf-8")
+    (job / "events.jsonl").write_text(event + "\n", encoding="utf-8")
+
+
+def test_a_stray_file_among_the_job_folders_is_no_job(paths):
+    """Systems leave them everywhere: .DS_Store, Thumbs.db. The timer that meets one must live on."""
+    paths.jobs.mkdir(parents=True)
+    (paths.jobs / ".DS_Store").write_bytes(b"x")
+    (paths.jobs / "empty" / "job.json").mkdir(parents=True)
+    jobs = ForeignJobs(paths, TINY)
+    jobs.look()
+    assert jobs.jobs == []
+
+
+@pytest.mark.parametrize("pid", ["12", None, [], 10**30, 1.5])
+def test_a_job_without_a_process_is_none_that_runs(paths, pid):
+    damaged_job(paths, host_pid=pid)
+    jobs = ForeignJobs(paths, TINY)
+    jobs.look()
+    assert jobs.jobs == []
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "{}",
+        '{"event": "progress"}',
+        '{"event": "progress", "done": "a", "total": "b"}',
+        '{"event": "hello", "step": "x"}',
+        '{"event": "hello", "step": -7}',
+        '{"event": []}',
+    ],
+)
+def test_events_of_another_kind_are_passed_over(paths, event):
+    damaged_job(paths, event)
+    jobs = ForeignJobs(paths, TINY)
+    jobs.look()
+    (job,) = jobs.jobs
+    assert (job.stage, job.fraction) == ("count", 0.0)
