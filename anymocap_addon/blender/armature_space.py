@@ -88,7 +88,7 @@ def read_joints(armature: bpy.types.Object, rig: RigInfo, similarity: Similarity
 
 
 def capture_bone(armature: bpy.types.Object, name: str) -> bpy.types.Bone:
-    bone = armature.data.bones.get(name)
+    bone = armature.data.bones.get(name) if armature.type == "ARMATURE" else None
     if bone is None:
         raise BadInputError(
             f"Armature '{armature.name}' has no bone '{name}'.",

@@ -147,8 +147,11 @@ def _fill_view(context: Context) -> None:
 
 
 def may_leave(space: SpaceView3D) -> bool:
-    """Whether a 3D view looks through one of our cameras, or through one that an undo has taken away."""
-    return looked_through(space) is not None or (space.camera is None and space in FORMER)
+    """Whether a 3D view looks through one of our cameras, or did until an undo took that away: Blender then gives the
+    view no camera or the scene's, also after a redo.
+    """
+    lost = space.camera is None or space.use_local_camera
+    return looked_through(space) is not None or (lost and space in FORMER)
 
 
 def looked_through(space: SpaceView3D) -> str | None:

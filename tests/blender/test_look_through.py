@@ -14,6 +14,7 @@ from mathutils import Vector
 import anymocap_addon
 from anymocap_addon.blender.layout_camera import fit_camera, is_even, prep_place
 from anymocap_addon.blender.scene import append_rigged
+from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.layout import Layout
 from anymocap_addon.core.project import Project
 from anymocap_addon.core.rig import RigInfo
@@ -124,6 +125,18 @@ def test_leaving_brings_back_the_former_view(scene, tmp_path, small_rig):
     assert looked_through(space) is None and may_leave(space)
     FORMER.restore(space)
     assert not may_leave(space) and region.view_perspective == "PERSP" and region.view_distance == 4.5
+    look_through(space, bpy.data.objects["small front"])
+    space.camera = bpy.data.objects.new("the scene's", bpy.data.cameras.new("c"))  # as an undo does where there is one
+    assert looked_through(space) is None and may_leave(space)
+    look_through(space, bpy.data.objects["small front"])
+    FORMER.restore(space)
+    assert not may_leave(space) and region.view_perspective == "PERSP" and region.view_distance == 4.5
+
+
+def test_an_object_that_is_no_armature_is_told(scene, tmp_path, small_rig):
+    """A script may choose one; a draw asks where it stands, and must never raise anything else."""
+    with pytest.raises(BadInputError, match="has no bone"):
+        prep_place(small_rig, bpy.data.objects.new("mesh", bpy.data.meshes.new("mesh")))
 
 
 def test_a_stretched_or_foreign_armature_is_told(scene, tmp_path, small_rig):
