@@ -48,7 +48,7 @@ class ClipClock:
         """Scene frames between two frames of the clip."""
         ratio = self.scene_fps / self.motion_fps
         whole = round(ratio)
-        return float(whole) if abs(ratio - whole) < SAME_RATE else ratio
+        return float(whole) if whole and abs(ratio - whole) < SAME_RATE else ratio
 
     @property
     def same_rate(self) -> bool:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from .errors import BadInputError
 from .formats import read_json, write_json_file
-from .project import CreaturePaths
+from .project import CreaturePaths, is_name
 
 
 def known_clips(paths: CreaturePaths) -> list[str]:
     """Names of the clips and exams that have a folder, sorted."""
     folders = [paths.runs / "clips", paths.runs / "exam"]
-    names = {path.name for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_dir()}
-    return sorted(names)
+    found = (path for folder in folders if folder.is_dir() for path in folder.iterdir())
+    return sorted({path.name for path in found if is_name(path.name) and path.is_dir()})
 
 
 def add_clip(paths: CreaturePaths, name: str, video: Path) -> None:

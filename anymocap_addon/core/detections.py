@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import BadInputError
 from .formats import read_npz, write_npz_file
 
 
@@ -44,6 +45,7 @@ class Detections:
         return len(self.front_uv)
 
 
+_AGAIN = "Read the clip again."
 _FLOATS = ("front_uv", "side_uv", "front_conf", "side_conf", "pts", "calib")
 
 
@@ -51,14 +53,25 @@ def load_detections(path: Path | str) -> Detections:
     """Read det.npz.
 
     Raises:
-        BadInputError: missing, truncated, not finite, or shapes disagree.
+        BadInputError: missing, truncated, not finite, or shapes disagree; no frames, or nothing can be made of its
+            `calib` or `notes`.
     """
     arrays = read_npz(path, "det")
+    try:
+        notes = json.loads(str(arrays["notes"])) if "notes" in arrays else {}
+    except ValueError as error:
+        raise BadInputError(f"is not JSON ({error}).", file=path, key="notes", hint=_AGAIN) from error
+    if not isinstance(notes, dict):
+        raise BadInputError("is no object.", file=path, key="notes", hint=_AGAIN)
+    if not len(arrays["front_uv"]):
+        raise BadInputError("has no frames.", file=path, key="front_uv", hint=_AGAIN)
+    if np.linalg.matrix_rank(arrays["calib"][:, :2].astype(float)) < 2:
+        raise BadInputError("lays the clip's picture onto a line.", file=path, key="calib", hint=_AGAIN)
     return Detections(
         names=tuple(str(name) for name in arrays["names"]),
         fps=float(arrays["fps"]),
         video=str(arrays["video"]) if "video" in arrays else "",
-        notes=json.loads(str(arrays["notes"])) if "notes" in arrays else {},
+        notes=notes,
         **{key: arrays[key].astype(float) for key in _FLOATS},
     )
 

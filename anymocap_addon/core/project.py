@@ -9,6 +9,7 @@ from pathlib import Path
 from .errors import BadInputError
 
 MESH_SUFFIXES = (".glb", ".gltf", ".fbx", ".obj", ".usd", ".usda", ".usdc", ".usdz")
+_LONGEST_BYTES = 160  # a name becomes part of longer ones, of at most 255 bytes
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 
 
@@ -18,12 +19,19 @@ def check_name(name: str, what: str) -> str:
     Raises:
         BadInputError: empty, a dot at an end, or a character that a file system refuses.
     """
-    if not name or name.strip(" .") != name or _FORBIDDEN.search(name):
+    if not is_name(name):
+        too_long = len(name) > _LONGEST_BYTES // 4
         raise BadInputError(
-            f"{what} {name!r} cannot be a folder's name.",
-            hint="Use letters, digits, spaces, '-' and '_', without a space or dot at either end.",
+            f"{what} {name[:40] + '…' if too_long else name!r} cannot be a folder's name.",
+            hint="Use letters, digits, spaces, '-' and '_', without a space or dot at either end, and not too many.",
         )
     return name
+
+
+def is_name(name: str) -> bool:
+    """Whether a name is made as `check_name` wants it; hidden folders of the system are not."""
+    short = len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_BYTES
+    return bool(name) and short and name.strip(" .") == name and not _FORBIDDEN.search(name)
 
 
 @dataclass(frozen=True)
@@ -206,7 +214,13 @@ class Project:
     root: Path
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "root", Path(self.root).expanduser().resolve())
+        try:
+            root = Path(self.root).expanduser().resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: ~somebody who has no home
+            raise BadInputError(
+                f"The project folder {str(self.root)[:200]!r} cannot be one ({error}).", hint="Choose another folder."
+            ) from error
+        object.__setattr__(self, "root", root)
 
     def creature(self, name: str) -> CreaturePaths:
         """Files of the creature called `name`."""
@@ -215,4 +229,4 @@ class Project:
     def creatures(self) -> list[str]:
         """Names of the creatures that have a folder under assets/."""
         folder = self.root / "assets"
-        return sorted(p.name for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []
+        return sorted(p.name for p in folder.iterdir() if is_name(p.name) and p.is_dir()) if folder.is_dir() else []

@@ -76,7 +76,7 @@ def _toml(file: Path) -> Table:
         raise BadInputError("is not UTF-8 text.", file=file, hint="Save it as UTF-8.") from error
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and lists in lists in lists
         hint = "See docs/batch.toml for an example."
         if "\\" in text:
             hint = "In \"…\" a backslash begins an escape: write paths as C:/clips/walk.mp4 or 'C:\\clips\\walk.mp4'."
@@ -93,7 +93,10 @@ class _BatchReader:
         self._check_keys(data, load_schema(SCHEMA)["properties"], "")
         defaults = self._defaults(data.get("defaults", {}))
         wanted = self._stages(data.get("stages"), self._registry, "stages")
-        project = Project(self._path(data.get("project", "")))
+        try:
+            project = Project(self._path(data.get("project", "")))
+        except BadInputError as error:
+            raise BadInputError(error.message, file=self._file, key="project", hint=error.hint) from error
         self._check_names(data["creature"], "creature", "The creature")
         entries: list[BatchEntry] = []
         for table in data["creature"]:
@@ -229,7 +232,10 @@ class _BatchReader:
             seen.add(name.casefold())
 
     def _path(self, text: str) -> Path:
-        return Path(self._file.parent, Path(text).expanduser())
+        try:
+            return Path(self._file.parent, Path(text).expanduser())
+        except RuntimeError as error:  # ~somebody who has no home
+            raise self._wrong(text, f"cannot be a path ({error}).", "Name it in full.") from error
 
     def _wrong(self, key: str, message: str, hint: str) -> BadInputError:
         return BadInputError(message, file=self._file, key=key, hint=hint)

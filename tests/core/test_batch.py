@@ -174,6 +174,10 @@ def test_files_that_are_missing_are_told_before_the_night(folder, capsys):
     [
         ("", ["creature: is missing"]),
         ("creature = []", ["creature: has 0 entries"]),
+        ('[[creature]]\nname = "a"\n[creature.train]\nsteps = ' + "9" * 5000, ["is not valid TOML"]),
+        ("a = " + "[" * 3000 + "]" * 3000, ["is not valid TOML"]),
+        ('project = "a\\u0000b"\n[[creature]]\nname = "a"', ["cannot be one"]),
+        ('project = "~nobody-of-this-name"\n[[creature]]\nname = "a"', ["cannot be a path"]),
         ("[[creature]]", ["creature[0].name: is missing"]),
         ("[[creature]]\nname = 3", ["creature[0].name: is 3, not of type string"]),
         ("[[creature]]\nname = 'a/b'", ["creature: name: The creature 'a/b' cannot be a folder's name."]),

@@ -70,3 +70,9 @@ def test_a_clip_of_one_frame_is_shown_on_it():
 def test_no_rate_or_no_frames_is_refused(scene_fps, motion_fps, frames):
     with pytest.raises(BadInputError, match="does not fit"):
         ClipClock(1, scene_fps, motion_fps, frames)
+
+
+@pytest.mark.parametrize(("scene_fps", "motion_fps"), [(24e-6, 24), (24, 1e9)])
+def test_a_scene_far_slower_than_the_clip_still_has_a_clock(scene_fps, motion_fps):
+    clock = ClipClock(1.0, scene_fps, motion_fps, 10)
+    assert clock.step > 0 and clock.clip_frame(1.0) == 0

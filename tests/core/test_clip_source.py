@@ -56,3 +56,13 @@ def test_a_taken_or_impossible_name_is_refused(paths, tmp_path):
     with pytest.raises(BadInputError, match=r"gone\.mp4: There is no such video file"):
         add_clip(paths, "run", tmp_path / "gone.mp4")
     assert known_clips(paths) == ["test", "walk"] and clip_video(paths, "walk") == first
+
+
+def test_hidden_and_odd_folders_among_the_clips_are_none(paths):
+    """One of them must not keep the panel from showing all others."""
+    (paths.runs / "exam").mkdir(parents=True)
+    for name in ("walk", ".thumbnails", "end.", "x" * 200):
+        (paths.runs / "clips" / name).mkdir(parents=True)
+        (paths.root / "assets" / name).mkdir(parents=True)
+    assert known_clips(paths) == ["walk"]
+    assert Project(paths.root).creatures() == ["walk"]

@@ -305,3 +305,60 @@ def test_names_that_are_no_folders_are_refused(tmp_path: Path, name: str) -> Non
 
 def test_unicode_names_are_fine(tmp_path: Path) -> None:
     assert Project(tmp_path).creature("Füchsin 狐").runs.name == "Füchsin 狐"
+
+
+@pytest.mark.parametrize("name", ["x" * 250, "é" * 120])
+def test_names_that_leave_no_room_for_longer_ones_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInputError, match="cannot be a folder's name"):
+        Project(tmp_path).creature("a").clip(name)
+
+
+@pytest.mark.parametrize("folder", ["~nobody-of-this-name/x", "a\0b"])
+def test_a_project_folder_that_cannot_be_one_is_one_clear_error(folder: str) -> None:
+    with pytest.raises(BadInputError, match="cannot be one"):
+        Project(Path(folder))
+
+
+def test_a_number_of_thousands_of_digits_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="is not valid JSON"):
+        read_json(write(tmp_path / "motion.json", '{"fps": ' + "1" * 5000 + "}"), "motion")
+
+
+def small_reading() -> dict[str, np.ndarray]:
+    uv, conf = np.arange(24.0).reshape(3, 4, 2), np.full((3, 4), 0.5)
+    return {
+        "names": np.array(list("abcd")), "front_uv": uv, "side_uv": uv, "front_conf": conf, "side_conf": conf,
+        "fps": np.array(24.0), "pts": np.arange(3) / 24, "calib": np.eye(2, 3), "notes": np.array("{}"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"calib": np.zeros((2, 3))}, "calib: lays"),
+        ({"calib": np.array([[1.0, 2, 0], [2, 4, 0]])}, "calib: lays"),
+        ({"notes": np.array("{oops")}, "notes: is not JSON"),
+        ({"notes": np.array("[1]")}, "notes: is no object"),
+        (
+            {key: small_reading()[key][:0] for key in ("front_uv", "side_uv", "front_conf", "side_conf", "pts")},
+            "no frames",
+        ),
+    ],
+)
+def test_a_reading_that_nothing_can_be_drawn_from_is_one_clear_error(tmp_path: Path, changes: dict, words: str) -> None:
+    np.savez(tmp_path / "det.npz", **{**small_reading(), **changes})
+    with pytest.raises(BadInputError, match=words):
+        load_detections(tmp_path / "det.npz")
+
+
+def test_an_npz_with_a_damaged_byte_is_one_clear_error(tmp_path: Path) -> None:
+    file = tmp_path / "det.npz"
+    np.savez_compressed(file, **small_reading())
+    whole = file.read_bytes()
+    load_detections(file)
+    for place in range(40, len(whole) - 100):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            load_detections(file)
+        except BadInputError:
+            continue

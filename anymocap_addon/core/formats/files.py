@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,8 @@ def read_json(path: Path | str, schema: str) -> dict[str, Any]:
             file=file,
             hint=_remedy(schema),
         ) from error
+    except ValueError as error:  # a number of thousands of digits
+        raise BadInputError(f"is not valid JSON: {error}.", file=file, hint=_remedy(schema)) from error
     except RecursionError as error:
         raise BadInputError("is nested too deeply.", file=file, hint=_remedy(schema)) from error
     if isinstance(data, dict):
@@ -144,7 +147,7 @@ def read_npz(path: Path | str, schema: str) -> dict[str, NDArray[Any]]:
     try:
         with np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, KeyError, RuntimeError) as error:
         raise BadInputError(f"is truncated or not an .npz file ({error}).", file=file, hint=_remedy(schema)) from error
     if "schema" in arrays:
         check_stamp(str(arrays["schema"]), schema, file)
