@@ -12,6 +12,7 @@ from ..core.errors import AnyMoCapError
 from .alive import process_alive
 
 _PATIENCE_S = 20.0
+_SIGNED_WITHIN_S = 5.0
 
 
 def start_lock(record: Path) -> Generator[None, None, Callable[[], None]]:
@@ -63,8 +64,14 @@ def _sign(handle: int) -> None:
 
 
 def _owner(lock: Path) -> int:
-    """The process in the lock; our own, which lives, when the lock has just gone or its owner is still writing."""
+    """The process in the lock; our own, which lives, when the lock has just gone or its owner is still writing; 0,
+    which does not, when nobody can have written it, or its writer was ended before it had.
+    """
     try:
-        return int(lock.read_text(encoding="ascii") or os.getpid())
+        written = lock.read_text(encoding="ascii")
+        unsigned_s = time.time() - lock.stat().st_mtime
+        return int(written) if written else os.getpid() if unsigned_s < _SIGNED_WITHIN_S else 0
     except FileNotFoundError:
         return os.getpid()
+    except ValueError:
+        return 0

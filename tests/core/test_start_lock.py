@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -68,3 +69,24 @@ def test_a_held_lock_is_waited_for_without_blocking_and_told_after_a_while(
     held.value.value()
     with pytest.raises(StopIteration):
         next(start_lock(tmp_path / "fit.json"))
+
+
+@pytest.mark.parametrize("content", [b"abc", b"\xff\xfe", b"99999999999999999999999", b"-1", b"0"])
+def test_a_lock_that_nobody_can_have_written_is_taken_over(tmp_path: Path, content: bytes) -> None:
+    record = tmp_path / "fit.json"
+    record.with_name(".fit.json.lock").write_bytes(content)
+    with pytest.raises(StopIteration) as end:
+        next(start_lock(record))
+    end.value.value()
+    assert not record.with_name(".fit.json.lock").exists()
+
+
+def test_a_lock_whose_writer_was_killed_before_it_signed_is_taken_over(tmp_path: Path) -> None:
+    record, lock = tmp_path / "fit.json", tmp_path / ".fit.json.lock"
+    lock.touch()
+    assert next(start_lock(record)) is None, "it may be signed in a moment"
+    os.utime(lock, (time.time() - 60, time.time() - 60))
+    with pytest.raises(StopIteration) as end:
+        next(start_lock(record))
+    end.value.value()
+    assert not lock.exists()
