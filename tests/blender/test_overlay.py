@@ -243,7 +243,9 @@ def test_the_strip_draws_error_confidence_and_contacts_to_scale(view: CaptureVie
 
 def test_the_hovered_frame_is_told_in_words(view: CaptureView) -> None:
     words = hovered_words(view, 10)
-    assert words.startswith("frame 11   worst joints ") and "confidence 8" in words and "on the ground: leg_L_tip" in words
+    assert (
+        words.startswith("frame 11   worst joints ") and "confidence 8" in words and "on the ground: leg_L_tip" in words
+    )
     look = replace(NOTHING, strip=True)
     plain, told = picture(view, look, Moment(8)), picture(view, look, Moment(8, hovered=30))
     place = put(look)
