@@ -103,6 +103,7 @@ class _BatchRun:
             row.seconds = round(time.monotonic() - began, 1)
         if row.state == "running":
             row.state = "done" if row.ran else "ready"
+            row.note_doubts(returned)
 
     def _step(self, entry: BatchEntry, step: BatchStep, row: BatchRow, returned: dict[str, Any]) -> None:
         name = step.stage.name

@@ -27,13 +27,15 @@ def print_rows(rows: list[BatchRow]) -> None:
     """Print a line an entry, then how many ended in which state."""
     _print_columns([list(_HEAD), *(_cells(row) for row in rows)], right=range(3, 8))
     counts = Counter(row.state for row in rows)
-    print(", ".join(f"{count} {state}" for state, count in counts.items()))
+    doubtful = sum(row.doubtful for row in rows)
+    told = [f"{count} {state}" for state, count in counts.items()]
+    print(", ".join([*told, *([f"{doubtful} of them doubtful"] if doubtful else [])]))
 
 
 def _cells(row: BatchRow) -> list[str]:
     figures = (row.median_px, row.fit_pct, row.slide_mm_per_frame, row.reproj_px)
     shown = ["-" if figure is None else f"{figure:.3g}" for figure in figures]
-    said = f"{row.stage}: {row.message}" if row.message else ""
+    said = ": ".join(text for text in (row.stage, row.message) if text)
     return [row.creature, row.clip or "", row.state, *shown, clock(row.seconds), said]
 
 

@@ -11,10 +11,12 @@ from typing import Any, Literal
 from ..core.atomic import write_text
 from ..core.formats import write_json_file
 from .batch_file import Batch
+from .stage_figure import doubts
 
 State = Literal["waiting", "running", "done", "ready", "failed", "blocked", "stopped"]
 Outcome = Literal["running", "done", "failed", "stopped"]
 GOOD: tuple[State, ...] = ("done", "ready")
+DOUBTFUL = "doubtful:"
 # Where a figure stands in what the stages returned, by stage; the first that is known counts.
 FIGURES: dict[str, tuple[tuple[str, ...], ...]] = {
     "median_px": (("report", "reader", "median_px"), ("train", "median_px")),
@@ -35,7 +37,8 @@ class BatchRow:
         ran: stages that this batch ran.
         median_px, fit_pct, slide_mm_per_frame, reproj_px: see docs/formats.md; None when not known.
         seconds: wall seconds that this batch spent on it.
-        message: why it failed, with the remedy; log: that stage's log.
+        message: why it failed, with the remedy, or "doubtful: " and what speaks against what was made.
+        log: that of the stage that failed.
     """
 
     creature: str
@@ -57,6 +60,16 @@ class BatchRow:
             found = [value for place in places if (value := figure_at(returned, place)) is not None]
             if found:
                 setattr(self, name, found[0])
+
+    def note_doubts(self, returned: dict[str, Any]) -> None:
+        """Say in the message what speaks against what the stages returned, by stage; the state stays what it is."""
+        if found := doubts(returned):
+            self.message = f"{DOUBTFUL} {' '.join(found)}"
+
+    @property
+    def doubtful(self) -> bool:
+        """It ended well, and what it made is poor."""
+        return self.state in GOOD and self.message.startswith(DOUBTFUL)
 
 
 def figure_at(tree: Any, keys: tuple[str, ...]) -> Any:

@@ -9,6 +9,8 @@ from typing import Any
 from ..core.clip_source import clip_video
 from ..core.project import CreaturePaths
 from ..core.stage_record import StageRecord, load_records
+from .quality import grade
+from .stage_figure import stage_doubt, stage_figure
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class ClipSummary:
         has_motion: it was read and fitted.
         figures: what is known of it, each with its unit, the most telling first.
         warnings: what reading and fit had to say.
+        doubts: what speaks against its reading, fit and score, each with the remedy.
+        score: what its report found and what that is worth; empty before there is one, or without a truth.
         report: its report's picture; None before there is one. report_made: when that was.
     """
 
@@ -30,8 +34,24 @@ class ClipSummary:
     has_motion: bool = False
     figures: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    score: str = ""
     report: Path | None = None
     report_made: str = ""
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """All that an artist should know before the motion is used."""
+        return (*self.doubts, *self.warnings)
+
+
+def is_test_of(clip: ClipSummary, trained: StageRecord | None) -> bool:
+    """Whether the clip's report scores this reader, not one that was trained again since.
+
+    Args:
+        trained: the record of the reader's training; None for one that was made elsewhere.
+    """
+    return clip.is_test and clip.report is not None and (trained is None or clip.report_made >= trained.started)
 
 
 def summarise_clip(paths: CreaturePaths, clip: str) -> ClipSummary:
@@ -41,18 +61,28 @@ def summarise_clip(paths: CreaturePaths, clip: str) -> ClipSummary:
         BadInputError: a record of it is damaged.
     """
     records, files = load_records(paths, clip), paths.clip(clip)
-    video = clip_video(paths, clip)
+    video, is_test = clip_video(paths, clip), paths.exam(clip).folder.is_dir()
     done = {name: record for name, record in records.items() if record.clip == clip and record.outcome == "done"}
     return ClipSummary(
         name=clip,
-        is_test=paths.exam(clip).folder.is_dir(),
+        is_test=is_test,
         video=video if video.is_file() else _read_video(paths, done),
         has_motion=files.motion.exists(),
-        figures=_figures(done),
+        figures=_figures(done, with_fit="report" in done or not is_test),
         warnings=_warnings(done),
+        doubts=tuple(text for stage in ("report", "detect", "fit") if (text := stage_doubt(done.get(stage)))),
+        score=_score(done.get("report")),
         report=files.report_png if files.report_png.exists() else None,
         report_made=done["report"].started if "report" in done else "",
     )
+
+
+def _score(report: StageRecord | None) -> str:
+    """ "3.6 px off, fit 0.9 % of the body: good", or the doubt."""
+    figure = stage_figure(report)
+    if report is None or not figure:
+        return ""
+    return stage_doubt(report) or f"{figure}: {grade(report.result['reader']['median_px'])}"
 
 
 def _read_video(paths: CreaturePaths, done: dict[str, StageRecord]) -> Path | None:
@@ -61,7 +91,12 @@ def _read_video(paths: CreaturePaths, done: dict[str, StageRecord]) -> Path | No
     return Path(paths.root, named) if named and Path(paths.root, named).is_file() else None
 
 
-def _figures(done: dict[str, StageRecord]) -> tuple[str, ...]:
+def _figures(done: dict[str, StageRecord], with_fit: bool) -> tuple[str, ...]:
+    """The figures that are known.
+
+    Args:
+        with_fit: also the fit's distance from the reading, which a test's error could be taken for.
+    """
     report: dict[str, Any] = done["report"].result if "report" in done else {}
     reader, fit = report.get("reader") or {}, report.get("fit") or {}
     told = [
@@ -69,7 +104,7 @@ def _figures(done: dict[str, StageRecord]) -> tuple[str, ...]:
         _told(fit.get("mean_pct_body"), "fit {:.1f} % of the body"),
         _told(fit.get("slide_mm_per_frame"), "feet slide {:.1f} mm a frame"),
     ]
-    if told[0] is None and "fit" in done:
+    if with_fit and told[0] is None and "fit" in done:
         told.append(_told(done["fit"].result.get("reproj_px"), "{:.1f} px from the reading"))
     frames = done["detect"].result.get("frames") if "detect" in done else None
     return tuple(text for text in [*told, _told(frames, "{} frames")] if text)

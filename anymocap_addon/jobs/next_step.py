@@ -8,7 +8,7 @@ from typing import Literal
 
 from .state import StageState
 
-Action = Literal["stage", "wait", "add_mesh", "test_reader", "add_clip", "bring_in", "done"]
+Action = Literal["stage", "wait", "add_mesh", "test_reader", "train_again", "add_clip", "bring_in", "done"]
 CREATURE_STEPS = ("prep", "rig", "ref", "dataset", "train")
 _DO = {
     "prep": "bring the mesh to size",
@@ -63,7 +63,10 @@ class Situation:
         has_mesh: the creature has a mesh, or one was prepared.
         has_video: the active clip has a video.
         has_armature: there is an armature to put the motion on.
-        tested: the reader was examined on a clip whose truth is known.
+        tested: this reader was examined on a clip whose truth is known.
+        test_score: what that found.
+        reader_doubt: what speaks against the reader, with the remedy; empty where nothing does.
+        capture_doubt: what speaks against the reading or the fit of the active clip.
         made_elsewhere: stages that never ran here although all that they make is there.
         seconds: estimates by stage name.
     """
@@ -74,6 +77,9 @@ class Situation:
     has_video: bool = False
     has_armature: bool = True
     tested: bool = False
+    test_score: str = ""
+    reader_doubt: str = ""
+    capture_doubt: str = ""
     made_elsewhere: frozenset[str] = frozenset()
     seconds: Mapping[str, float | None] = field(default_factory=dict)
 
@@ -87,22 +93,35 @@ def next_step(situation: Situation) -> NextStep:
     for name in CREATURE_STEPS:
         if not _is_done(situation, name):
             return _stage_step(situation, name)
+    has_clip = bool(situation.clip) and (situation.has_video or _has_begun(situation))
+    if not has_clip and situation.reader_doubt:
+        # A film costs money; one that is there already is read all the same when the artist wants it.
+        seconds = situation.seconds.get("train")
+        return NextStep("train_again", "", "train the reader again", _sentence(situation.reader_doubt), seconds)
     if not situation.clip and not situation.tested:
         why = "It shows how well the reader sees, before a film is paid for."
         return NextStep("test_reader", "", "test the reader", why, situation.seconds.get("test"))
-    if not situation.clip or not (situation.has_video or _has_begun(situation)):
-        return NextStep("add_clip", "", "add a clip", "A film that shows the creature from the front and its side.")
+    if not has_clip:
+        why = "A film that shows the creature from the front and its side."
+        return NextStep("add_clip", "", "add a clip", f"{_test_told(situation)} {why}".strip())
     return _stage_step(situation, "fit" if _is_done(situation, "detect") else "detect")
+
+
+def _test_told(situation: Situation) -> str:
+    return f"The test: {situation.test_score}." if situation.test_score else ""
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _after_capture(situation: Situation) -> NextStep:
     if not situation.has_armature:
-        return NextStep("bring_in", "", "bring the creature into this scene", "Its motion needs an armature here.")
+        why = situation.capture_doubt or "Its motion needs an armature here."
+        return NextStep("bring_in", "", "bring the creature into this scene", why)
     if not _is_done(situation, "apply"):
         return _stage_step(situation, "apply")
-    return NextStep(
-        "done", "", f"scrub {situation.clip} against its clip", "Play it, or go from bad frame to bad frame."
-    )
+    return NextStep("done", "", f"scrub {situation.clip} against its clip", situation.capture_doubt or "Play it.")
 
 
 def _is_done(situation: Situation, name: str) -> bool:
@@ -127,6 +146,10 @@ def _stage_step(situation: Situation, name: str) -> NextStep:
         "stale": _why_stale(state) if state else "",
         "failed": "It failed; the reason stands below.",
     }[word]
+    if name in ("detect", "fit") and word == "missing":
+        why = _sentence(situation.reader_doubt)
+    elif name == "apply" and word == "missing":
+        why = situation.capture_doubt
     return NextStep("stage", name, title, why, seconds)
 
 

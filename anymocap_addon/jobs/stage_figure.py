@@ -6,18 +6,44 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.stage_record import StageRecord
+from .quality import doubt
 
 Result = dict[str, Any]
 
 
 def stage_figure(record: StageRecord | None) -> str:
     """A few words, with units, from what the stage returned; empty when it never ended or has nothing to tell."""
-    if record is None or record.outcome != "done" or record.stage not in _TELL:
+    return _figure(record.stage, record.result) if record is not None and record.outcome == "done" else ""
+
+
+def _figure(stage: str, result: Result) -> str:
+    if stage not in _TELL:
         return ""
     try:
-        return _TELL[record.stage](record.result)
+        return _TELL[stage](result)
     except (KeyError, TypeError, ValueError, IndexError):
         return ""  # written by another version, whose figures have other names
+
+
+def stage_doubt(record: StageRecord | None) -> str:
+    """What speaks against the result of a stage that ended well, figure and remedy in one sentence; else empty."""
+    return _told_doubt(record.stage, record.result) if record is not None and record.outcome == "done" else ""
+
+
+def doubts(returned: dict[str, Result]) -> list[str]:
+    """The same of several stages, from what they returned, by stage."""
+    return [text for stage, result in returned.items() if (text := _told_doubt(stage, result))]
+
+
+def _told_doubt(stage: str, result: Result) -> str:
+    figure = _figure(stage, result)
+    against = doubt(stage, result) if figure else ""
+    return f"{figure}: {against}" if against else ""
+
+
+def _px(value: float) -> str:
+    """Tenths only where they tell something."""
+    return f"{value:.1f} px" if value < 10 else f"{value:.0f} px"
 
 
 def _prep(result: Result) -> str:
@@ -34,17 +60,21 @@ def _dataset(result: Result) -> str:
 
 
 def _train(result: Result) -> str:
-    return f"{result['median_px']:.1f} px off on unseen poses"
+    return f"{_px(result['median_px'])} off on unseen poses"
 
 
 def _detect(result: Result) -> str:
-    text = f"{result['frames']} frames"
+    parts = [f"{result['frames']} frames"]
     agreement = (result.get("sync") or {}).get("paw_agreement")
-    return text if agreement is None else f"{text}, feet agree {100 * agreement:.0f} %"
+    if agreement is not None:
+        parts.append(f"feet agree {100 * agreement:.0f} %")
+    if "confidence_mean" in result:
+        parts.append(f"confidence {100 * result['confidence_mean']:.0f} %")
+    return ", ".join(parts)
 
 
 def _fit(result: Result) -> str:
-    return f"{result['frames']} frames, {result['reproj_px']:.1f} px from the reading"
+    return f"{result['frames']} frames, {_px(result['reproj_px'])} from the reading"
 
 
 def _apply(result: Result) -> str:
@@ -56,7 +86,8 @@ def _prompt(result: Result) -> str:
 
 
 def _report(result: Result) -> str:
-    return f"{result['reader']['median_px']:.1f} px off"
+    reader, fit = _px(result["reader"]["median_px"]), (result.get("fit") or {}).get("mean_pct_body")
+    return f"{reader} off" if fit is None else f"{reader} off, fit {fit:.1f} % of the body"
 
 
 _TELL: dict[str, Callable[[Result], str]] = {

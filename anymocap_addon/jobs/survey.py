@@ -12,7 +12,7 @@ from ..core.errors import AnyMoCapError
 from ..core.file_mark import hashing, unsure
 from ..core.project import CreaturePaths
 from ..core.stage_record import load_record
-from .clip_summary import ClipSummary, summarise_clip
+from .clip_summary import ClipSummary, is_test_of, summarise_clip
 from .cores import usable_cores
 from .expected_seconds import expected_seconds
 from .next_step import NextStep, Situation, next_step
@@ -20,6 +20,7 @@ from .plain_reason import plain_reason
 from .reader_test import STAGES as TEST_STAGES
 from .setting_paths import portable_paths
 from .stage import Registry, Stage
+from .stage_figure import stage_doubt
 from .state import StageState, StateReader, unsure_inputs
 
 Settings = dict[str, Any]
@@ -213,13 +214,19 @@ def _situation(
     paths: CreaturePaths, clip: str, clips: list[ClipSummary], found: _Findings, has_armature: bool
 ) -> Situation:
     mine = next((summary for summary in clips if summary.name == clip), None)
+    train = found.states["train"].record if "train" in found.states else None
+    tests = [summary for summary in clips if is_test_of(summary, train)]
+    doubts = [stage_doubt(train), *(f"the test: {test.score}" for test in tests if test.doubts)]
     return Situation(
         states=found.states,
         clip=clip,
         has_mesh="prep" not in found.blocked or paths.static_blend.exists(),
         has_armature=has_armature,
         has_video=mine is not None and mine.video is not None,
-        tested=any(summary.is_test and summary.report for summary in clips),
+        tested=bool(tests),
+        test_score=tests[0].score if tests else "",
+        reader_doubt=next((text for text in doubts if text), ""),
+        capture_doubt=mine.doubts[0] if mine is not None and mine.doubts else "",
         made_elsewhere=frozenset(found.made_elsewhere),
         seconds=found.seconds,
     )

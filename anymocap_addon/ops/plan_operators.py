@@ -64,7 +64,7 @@ class ANYMOCAP_OT_run_stale(_PlanOperator, bpy.types.Operator):
     """Run every stage of the creature and of its clip that is missing or stale, in order"""
 
     bl_idname = "anymocap.run_stale"
-    bl_label = "Run All That Is Stale"
+    bl_label = "Bring All Up to Date"
 
     @classmethod
     def why_not(cls, context: Context) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..core.errors import AnyMoCapError
 from ..jobs.duration_words import clock
-from ..jobs.stage_figure import stage_figure
+from ..jobs.stage_figure import stage_doubt, stage_figure
 from ..jobs.state import StageState
 from ..ops.running import HOST
 from ..ops.running_stage import RunningStage
@@ -26,8 +26,9 @@ ICONS = {
     "stopped": "PAUSE",
     "failed": "ERROR",
 }
+DOUBT_ICON = "ERROR"  # Blender's sign of a warning; a failure is red as well
 # Which of several stages a header speaks of: the one that asks most for attention.
-_URGENCY = ("running", "stopping", "queued", "failed", "stopped", "stale", "missing", "ready")
+_URGENCY = ("running", "stopping", "queued", "failed", "stopped", "stale", "doubtful", "missing", "ready")
 _FOLDERS = re.compile(r"^(?:/|[A-Za-z]:[\\/])[^:]*[\\/](?=[^:\\/]+: )")  # of the file that a recorded error begins with
 _HOST_WORDS = {"running": "running", "queued": "queued", "cancelling": "stopping"}
 
@@ -39,6 +40,7 @@ class StageLook:
     Attributes:
         word: one of ICONS.
         figure: the figure that matters, with its unit, or empty.
+        doubt: what speaks against a result that is ready, figure and remedy in one sentence.
         why: the reason of stale and failed, one or two sentences.
         remedy: what to do about it.
         fraction: 0..1 while it runs.
@@ -52,15 +54,21 @@ class StageLook:
     remedy: str = ""
     fraction: float = 0.0
     running: RunningStage | None = None
+    doubt: str = ""
 
     @property
     def icon(self) -> str:
-        return ICONS[self.word]
+        return DOUBT_ICON if self.doubt else ICONS[self.word]
 
     @property
     def short(self) -> str:
         """For a header, where there is little room."""
-        return f"{100 * self.fraction:.0f} %" if self.word == "running" else self.word
+        return f"{100 * self.fraction:.0f} %" if self.word == "running" else self.shown
+
+    @property
+    def shown(self) -> str:
+        """The word, where what is ready can be doubtful."""
+        return "doubtful" if self.doubt else self.word
 
 
 def stage_look(states: SceneStates, name: str) -> StageLook:
@@ -87,7 +95,18 @@ def stage_look(states: SceneStates, name: str) -> StageLook:
         return StageLook(name, "stopped", why="It was stopped before its end and goes on from there.")
     if state.word == "failed":
         return StageLook(name, "failed", why=_FOLDERS.sub("", state.because))
+    if state.word == "ready":
+        return StageLook(name, "ready", stage_figure(state.record), doubt=_doubt(states, state))
     return StageLook(name, state.word, stage_figure(state.record), state.because if state.word == "stale" else "")
+
+
+def _doubt(states: SceneStates, state: StageState) -> str:
+    """What speaks against the result; a motion that was applied is as good as its capture."""
+    if state.stage.name != "apply":
+        return stage_doubt(state.record)
+    before = [found for name in ("detect", "fit") if (found := states.of(name)) is not None]
+    doubtful = any(stage_doubt(found.record) for found in before)
+    return f"{stage_figure(state.record)}: the capture is doubtful, see 7  Capture." if doubtful else ""
 
 
 def _ran_later(state: StageState, running: RunningStage) -> bool:
@@ -99,7 +118,7 @@ def _ran_later(state: StageState, running: RunningStage) -> bool:
 
 def most_urgent(looks: list[StageLook]) -> StageLook:
     """The one that a header speaks of."""
-    return min(looks, key=lambda look: _URGENCY.index(look.word))
+    return min(looks, key=lambda look: _URGENCY.index(look.shown))
 
 
 def running_look(running: RunningStage) -> StageLook:

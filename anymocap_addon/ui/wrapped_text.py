@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ _LINE_HEIGHT = 0.72  # of a button's
 _EDGES_PX = 62  # tabs, scroll bar and the margins of panel and label, at a scale of 1
 _ICON_PX = 20
 _NARROWEST_PX = 60.0
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|min|h|px|%|mm|m|kB|MB|GB)(?!\w))")
+_JOINED = "\u00a0"  # a figure and its unit stay in one line
 
 
 def draw_text(layout: UILayout, context: Context, text: str, icon: str = "NONE", inset: int = 0) -> None:
@@ -47,7 +50,7 @@ def _lines(text: str, width: float, size: float) -> tuple[str, ...]:
     lines: list[str] = []
     for paragraph in text.splitlines():
         line = ""
-        for word in paragraph.split():
+        for word in _BEFORE_UNIT.sub(_JOINED, paragraph).split(" "):
             for part in _parts(word, width, size):
                 if line and _width(f"{line} {part}", size) > width:
                     lines.append(line)
@@ -55,7 +58,7 @@ def _lines(text: str, width: float, size: float) -> tuple[str, ...]:
                 else:
                     line = f"{line} {part}" if line else part
         lines.append(line)
-    return tuple(lines)
+    return tuple(line.replace(_JOINED, " ") for line in lines)
 
 
 def _parts(word: str, width: float, size: float) -> list[str]:

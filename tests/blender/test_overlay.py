@@ -31,7 +31,7 @@ from anymocap_addon.ui.overlay import frame_texture, marks, two_view
 from anymocap_addon.ui.overlay.drawing import Overlay
 from anymocap_addon.ui.overlay.frame_texture import KEPT, TEXTURES, FrameTextures, upload
 from anymocap_addon.ui.overlay.look import Look, Moment
-from anymocap_addon.ui.overlay.strip import BAD, Bands, hovered_words
+from anymocap_addon.ui.overlay.strip import BAD, Bands, error_range, hovered_words, scale_words
 from anymocap_addon.ui.overlay.two_view import BONE, MISS
 
 SIZE = (1000, 700)
@@ -239,6 +239,21 @@ def test_the_strip_draws_error_confidence_and_contacts_to_scale(view: CaptureVie
         np.argmax(pixels[int(bands.error.y) : int(bands.error.top), int(place.graph_x(t, T)), 0]) for t in (10, 22)
     )
     assert high > low + 10
+
+
+def test_the_error_graph_says_what_its_height_stands_for(view: CaptureView) -> None:
+    assert view.scores.error_px is not None
+    high = error_range(view)
+    assert scale_words(view) == f"0–{high:.0f} px" and high > view.scores.error_px.max()
+    look = replace(NOTHING, strip=True)
+    place, pixels = put(look), picture(view, look, Moment(8))
+    assert place.graph is not None
+    band = Bands.of(place.graph).error
+    corner = pixels[int(band.top) - 10 : int(band.top), int(band.right) - 30 : int(band.right)].astype(int)
+    assert (corner.min(2) > 120).sum() > 20, "no words at the right end"
+    unfitted = picture(replace(view, motion=None), look, Moment(8))
+    bare = unfitted[int(band.top) - 10 : int(band.top), int(band.right) - 30 : int(band.right)].astype(int)
+    assert (bare.min(2) > 120).sum() == 0, "a scale without a graph"
 
 
 def test_the_hovered_frame_is_told_in_words(view: CaptureView) -> None:

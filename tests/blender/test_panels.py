@@ -18,6 +18,7 @@ import anymocap_addon
 from anymocap_addon.core.clip_source import add_clip, clip_video
 from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.project import CreaturePaths, Project
+from anymocap_addon.jobs.next_step import Situation, next_step
 from anymocap_addon.jobs.registry import REGISTRY
 
 
@@ -112,6 +113,98 @@ def test_a_creature_without_a_mesh_is_given_one_in_prep(scene, paths):
     seen = draw()
     assert "Next: choose the creature's mesh" in seen.words and "no mesh yet" in seen.words
     assert [name for name, closed in seen.panels.items() if not closed] == ["ANYMOCAP_1_next"]
+
+
+def test_a_poor_reader_bears_a_warning_and_is_trained_again(scene, paths):
+    pretend_creature(paths)
+    pretend_run(paths, "train", result={"median_px": 212.5})
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    seen = draw(800)
+    assert "Next: train the reader again" in seen.words and "doubtful" in [said.text for said in seen.said]
+    told = [said for said in seen.said if said.text.startswith("212 px off on unseen poses: too far off")]
+    assert [said.icon for said in told] == ["NONE", "ERROR"], "below Next, and in its section"
+    assert "length: long" in seen.words, "the remedy"
+    again = [said for said in seen.said if said.text == "Train Again"]
+    assert [(said.idname, said.given) for said in again] == [("anymocap.run_again", {"stage": "train"})]
+    assert "anymocap.test_reader" in seen.operators() and "anymocap.add_clip" in seen.operators(), "nothing is blocked"
+
+
+def test_a_poor_capture_bears_a_warning_up_to_its_take(scene, paths, tmp_path):
+    pretend_creature(paths)
+    (tmp_path / "walk.mp4").write_bytes(b"clip")
+    add_clip(paths, "walk", tmp_path / "walk.mp4")
+    poor = {"detect": {"frames": 51, "confidence_mean": 0.01}, "fit": {"frames": 51, "reproj_px": 187.8}}
+    for name in ("detect", "fit"):
+        pretend_run(paths, name, "walk", result=poor[name])
+    pretend_run(paths, "apply", "walk")
+    scene.creature = "fox"
+    states().refresh(bpy.context)
+    looks = sys.modules["anymocap_addon.ui.stage_look"]
+    found = {name: looks.stage_look(states().of(bpy.context), name) for name in ("train", "detect", "fit")}
+    assert {name: (look.short, look.icon) for name, look in found.items()} == {
+        "train": ("ready", "CHECKMARK"),
+        "detect": ("doubtful", "ERROR"),
+        "fit": ("doubtful", "ERROR"),
+    }
+    assert looks.most_urgent([found["train"], found["fit"]]) is found["fit"]
+    applied = looks._doubt(states().of(bpy.context), states().of(bpy.context).of("apply"))
+    assert applied == "frames 1 to 56: the capture is doubtful, see 7  Capture."
+    assert "2 warnings" in draw().words
+
+
+def scored(paths: CreaturePaths, **result: Any) -> None:
+    paths.exam("test").folder.mkdir(parents=True, exist_ok=True)
+    for name in ("detect", "fit", "report"):
+        pretend_run(paths, name, "test", started="2026-01-02T00:00:00", **({"result": result} if result else {}))
+
+
+def test_the_result_of_the_readers_test_stays_in_sight(scene, paths):
+    pretend_creature(paths)
+    paths.exam("test").folder.mkdir(parents=True)
+    pretend_run(paths, "fit", "test")
+    scene.creature, scene.clip = "fox", ""
+    states().refresh(bpy.context)
+    assert "Test: not scored yet" in draw(800).words and "from the reading" not in draw(800).words
+    scored(paths)
+    states().refresh(bpy.context)
+    seen = draw(800)
+    assert "Test: reads 3.6 px off, fit 0.9 % of the body: good" in seen.words and "Next: add a clip" in seen.words
+    assert "The test: 3.6 px off, fit 0.9 % of the body: good." in seen.words
+    assert [name for name, closed in seen.panels.items() if not closed] == ["ANYMOCAP_5_next", "ANYMOCAP_7_next"]
+    pretend_run(paths, "train", started="2026-01-03T00:00:00")
+    states().refresh(bpy.context)
+    seen = draw(800)
+    assert "Test of an earlier reader: reads 3.6 px off" in seen.words and "Next: test the reader" in seen.words
+
+
+def test_a_poor_test_sends_back_to_the_training(scene, paths):
+    pretend_creature(paths)
+    scored(paths, frames=51, reader={"median_px": 207.0}, fit={"mean_pct_body": 34.4})
+    scene.creature, scene.clip = "fox", ""
+    states().refresh(bpy.context)
+    seen = draw(800)
+    assert "Next: train the reader again" in seen.words
+    assert "Test: reads 207 px off, fit 34.4 % of the body: too far off to read a clip." in seen.words
+
+
+def test_bad_frames_are_spoken_of_only_where_there_are_some(monkeypatch):
+    section = sys.modules["anymocap_addon.ui.panels.project_section"]
+    step = next_step(Situation(dict.fromkeys(()), clip="walk", made_elsewhere=frozenset({"fit", "apply"})))
+    assert (step.action, section._why(bpy.context, step)) == ("done", "Play it."), "nothing is loaded"
+    for runs, words in (([], "Play it."), ([range(3, 5)], "Play it. Go from bad frame to bad frame.")):
+        view = SimpleNamespace(bad_runs=runs)
+        monkeypatch.setattr(section, "current_view", lambda context, view=view: view)
+        assert section._why(bpy.context, step) == words
+
+
+@pytest.mark.parametrize("width", range(60, 200, 7))
+def test_a_figure_and_its_unit_stay_in_one_line(width):
+    lines = sys.modules["anymocap_addon.ui.wrapped_text"]._lines
+    broken = lines("Next: draw the reference, about 20 s and 7 px off, 34 %  of it", float(width), 11.0)
+    for figure in ("20 s", "7 px", "34 %"):
+        assert any(figure in line for line in broken), broken
+    assert " ".join(broken) == "Next: draw the reference, about 20 s and 7 px off, 34 % of it"
 
 
 def running(paths: CreaturePaths, name: str, **shown: Any) -> Any:

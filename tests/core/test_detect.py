@@ -111,6 +111,7 @@ def test_detect(ctx: StageContext) -> None:
     np.testing.assert_allclose(found.side_uv[:, 0, 0], 900.5 + np.array(shifts), atol=0.6)
     np.testing.assert_allclose(found.front_uv[:, 0], [[200.5, 250.5]] * FRAMES, atol=0.6)
     assert result["alignment"]["method"] == "ecc" and result["warnings"] == [] and result["lost_frames"] == 0
+    assert result["confidence_mean"] == pytest.approx((found.front_conf.mean() + found.side_conf.mean()) / 2)
     with np.load(ctx.paths.clip("walk").det) as stored:
         assert json.loads(str(stored["notes"]))["sync"] == result["sync"]
     overlay = Clip(ctx.paths.clip("walk").overlay)

@@ -46,6 +46,30 @@ def test_a_reader_is_tested_before_a_clip_is_asked_for():
     assert next_step(Situation(read, clip="walk")).stage == "fit", "the film is gone, but it was read"
 
 
+def test_a_reader_that_is_too_far_off_is_trained_again_before_a_film_is_paid_for():
+    trained, doubt = ready(*CREATURE_STEPS), "212 px off on unseen poses: too far off."
+    for tested, clip in ((False, ""), (True, ""), (True, "walk")):
+        step = next_step(Situation(trained, clip=clip, tested=tested, reader_doubt=doubt, seconds={"train": 9.0}))
+        assert (step.action, step.why, step.seconds) == ("train_again", doubt, 9.0)
+    there = next_step(Situation(trained, clip="walk", has_video=True, tested=True, reader_doubt=doubt))
+    assert (there.action, there.stage, there.why) == ("stage", "detect", doubt), "a film that is there can be read"
+
+
+def test_the_result_of_the_test_stands_before_the_film_is_asked_for():
+    score = "3.6 px off, fit 0.9 % of the body: good"
+    step = next_step(Situation(ready(*CREATURE_STEPS), tested=True, test_score=score))
+    assert step.action == "add_clip" and step.why.startswith(f"The test: {score}. A film")
+
+
+def test_a_doubtful_capture_is_told_before_and_after_it_is_applied():
+    fitted, doubt = ready(*CREATURE_STEPS, "detect", "fit"), "51 frames, 188 px from the reading: far."
+    step = next_step(Situation(fitted, clip="walk", has_video=True, capture_doubt=doubt))
+    assert (step.stage, step.why) == ("apply", doubt)
+    whole = {**fitted, **ready("apply")}
+    assert next_step(Situation(whole, clip="walk", has_video=True, capture_doubt=doubt)).why == doubt
+    assert next_step(Situation(whole, clip="walk", has_video=True)).why == "Play it.", "no bad frame is promised"
+
+
 def test_a_motion_that_came_with_its_clip_needs_no_reader():
     """The example is read already."""
     example = Situation(ready("prep", "rig", "ref", "fit"), clip="example", has_armature=False)

@@ -66,7 +66,13 @@ def run(ctx: StageContext) -> dict[str, Any]:
         if value is not None:
             ctx.metric(name, value)
     _draw_overlay(ctx, detections, alignment, layout, joint_links(rig), threads)
-    return {"det": str(_paths(ctx).det), "overlay": str(_paths(ctx).overlay), "frames": detections.T, **notes}
+    return {
+        "det": str(_paths(ctx).det),
+        "overlay": str(_paths(ctx).overlay),
+        "frames": detections.T,
+        "confidence_mean": float(np.mean([detections.front_conf, detections.side_conf])),
+        **notes,
+    }
 
 
 def _paths(ctx: StageContext) -> Any:

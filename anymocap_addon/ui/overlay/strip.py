@@ -31,6 +31,7 @@ ERROR_SHARE, CONFIDENCE_SHARE, CONTACT_SHARE = 0.38, 0.28, 0.24
 FILLED = 0.15  # opacity under a curve
 FLAG_PX = 3.0
 LABEL_PX = 10.0
+SCALE_PX = 9.0
 TAG_PX, TAG_MARGIN_PX = 11.0, 6.0
 
 
@@ -119,6 +120,8 @@ def draw_strip(canvas: Canvas, view: CaptureView, place: Place, marks: StripMark
     marks.confidence.draw(canvas, 1.5 * scale)
     if place.labelled:
         _draw_labels(place)
+        if view.scores.error_px is not None:
+            _draw_scale(view, place)
     if view.motion is None:
         _draw_unfitted(place)
     frames.hovered.draw(canvas, 1.0 * scale)
@@ -138,6 +141,12 @@ def error_range(view: CaptureView) -> float:
     return 1.0 if error is None else max(float(error.max()) * 1.05, view.scores.most_px * 1.2, 1e-6)
 
 
+def scale_words(view: CaptureView) -> str:
+    """What the height of the error graph stands for: a graph that fills it may be of 7 px or of 357."""
+    high = error_range(view)
+    return f"0\u2013{high:.1f} px" if high < 3 else f"0\u2013{high:.0f} px"
+
+
 def hovered_words(view: CaptureView, frame: int) -> str:
     """What the strip says of a frame."""
     scores, words = view.scores, [f"frame {frame + 1}"]
@@ -154,6 +163,13 @@ def _draw_labels(place: Place) -> None:
     rows = (("error", bands.error, ERROR), ("confidence", bands.confidence, CONFIDENCE))
     for word, band, colour in (*rows, ("contacts", bands.contacts, CONTACTS[0])):
         draw_text(word, x, middle_line(band.y, band.h, size), size, colour)
+
+
+def _draw_scale(view: CaptureView, place: Place) -> None:
+    """At the right end of the error graph, in its upper corner."""
+    assert place.graph is not None
+    band, size = Bands.of(place.graph).error, SCALE_PX * place.ui_scale
+    draw_text(scale_words(view), band.right, band.top - size, size, MUTED, "right")
 
 
 def _draw_unfitted(place: Place) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...jobs.clip_summary import ClipSummary, is_test_of
 from ...jobs.reader_test import STAGES as TEST_STAGES
 from ...jobs.reader_test import TEST_CLIP
 from ...ops.running import HOST
 from ...ops.states import SceneStates
 from ..pictures import picture_icon
-from ..stage_look import failed_look, running_look, stage_look
+from ..stage_look import DOUBT_ICON, ICONS, failed_look, running_look, stage_look
 from ..wrapped_text import draw_text
 from .stage_body import draw_failure, draw_progress, draw_settings, draw_stage
 
@@ -73,13 +74,25 @@ def draw_test(layout: UILayout, context: Context, states: SceneStates, is_next: 
     if not tests:
         draw_text(layout, context, "See how well it reads before you pay for a film.", icon="INFO")
     for clip in tests:
-        draw_text(layout, context, f"Test {clip.name}: {', '.join(clip.figures) or 'not scored yet'}", icon="INFO")
+        _draw_score(layout, context, states, clip)
         if clip.report is not None:
             _report(layout, clip.report, clip.report_made)
     _draw_running_test(layout, context, states)
     row = layout.row()
     row.scale_y = 1.35 if is_next else 1.0
     row.operator("anymocap.test_reader", text="Test Again" if tests else "Test the Reader")
+
+
+def _draw_score(layout: UILayout, context: Context, states: SceneStates, clip: ClipSummary) -> None:
+    """What a test found; until it is scored nothing is, since the fit's figures say nothing of the reader."""
+    name = "Test" if clip.name == TEST_CLIP else f"Test {clip.name}"
+    train = states.of("train")
+    if not clip.score:
+        draw_text(layout, context, f"{name}: not scored yet", icon="INFO")
+    elif not is_test_of(clip, train.record if train is not None else None):
+        draw_text(layout, context, f"{name} of an earlier reader: reads {clip.score}", icon=ICONS["stale"])
+    else:
+        draw_text(layout, context, f"{name}: reads {clip.score}", icon=DOUBT_ICON if clip.doubts else ICONS["ready"])
 
 
 def _draw_running_test(layout: UILayout, context: Context, states: SceneStates) -> None:

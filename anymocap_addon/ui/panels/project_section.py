@@ -9,6 +9,7 @@ import bpy
 from ...jobs.duration_words import about
 from ...jobs.next_step import NextStep
 from ...ops.creature_operators import why_no_project
+from ...ops.current_capture import current_view
 from ...ops.preference_values import preference_values
 from ...ops.running import HOST
 from ...ops.running_stage import RunningStage
@@ -83,10 +84,10 @@ def draw_next(layout: UILayout, context: Context, states: SceneStates) -> None:
         draw_text(box, context, f"At work in another program: {step.title}.", icon="PLAY", inset=_BOX)
     else:
         draw_text(box, context, f"Next: {step.title}{_time(step)}", inset=_BOX)
-        if step.why:
+        if text := _why(context, step):
             why = box.column()
             why.active = False
-            draw_text(why, context, step.why, inset=_BOX)
+            draw_text(why, context, text, inset=_BOX)
         _draw_button(box, step)
         if step.action == "stage":
             layout.operator("anymocap.run_stale", icon="FILE_REFRESH")
@@ -120,6 +121,12 @@ def _named(running: RunningStage) -> str:
     return f"{running.stage.label} {running.item or ''}".strip()
 
 
+def _why(context: Context, step: NextStep) -> str:
+    """Why it comes next; of a motion that is applied also where to look first, if there are such frames."""
+    view = current_view(context) if step.action == "done" else None
+    return f"{step.why} Go from bad frame to bad frame." if view is not None and view.bad_runs else step.why
+
+
 def _time(step: NextStep) -> str:
     return f", {about(step.seconds)}" if step.seconds is not None else ""
 
@@ -132,6 +139,8 @@ def _draw_button(box: UILayout, step: NextStep) -> None:
         row.operator(_BUTTON.get(step.stage, f"anymocap.{step.stage}"), text="Run", icon="PLAY")
     elif step.action == "test_reader":
         row.operator("anymocap.test_reader", text="Test", icon="PLAY")
+    elif step.action == "train_again":
+        row.operator("anymocap.run_again", text="Train Again", icon="PLAY").stage = "train"
     elif step.action == "add_clip":
         row.operator("anymocap.add_clip", text="Add Clip", icon="ADD")
     elif step.action == "bring_in":

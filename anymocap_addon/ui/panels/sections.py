@@ -28,6 +28,7 @@ class Section:
     Attributes:
         stages: whose state the header shows.
         actions: next steps without a stage of their own that are done here.
+        open_for: next steps that are done elsewhere but decided by what stands here.
         draw: (layout, context, states, is_next).
     """
 
@@ -35,6 +36,7 @@ class Section:
     draw: Draw
     stages: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
+    open_for: tuple[str, ...] = ()
 
 
 SECTIONS = (
@@ -42,7 +44,7 @@ SECTIONS = (
     Section("2  Rig", draw_rig, ("rig",)),
     Section("3  Reference", draw_reference, ("ref",)),
     Section("4  Dataset", draw_dataset, ("dataset",)),
-    Section("5  Reader", draw_reader, ("train",), ("test_reader",)),
+    Section("5  Reader", draw_reader, ("train",), ("test_reader", "train_again"), ("add_clip",)),
     Section("6  Film", draw_film, ("prompt",)),
     Section("7  Capture", draw_capture, ("detect", "fit"), ("add_clip",)),
     Section("8  Apply and Scrub", draw_apply, ("apply",), ("bring_in", "done")),
@@ -51,13 +53,14 @@ SECTIONS = (
 
 
 def draw_sections(layout: UILayout, context: Context, states: SceneStates) -> None:
-    """All sections, those that are not next closed until the artist opens them."""
+    """All sections, those that the next step has nothing to do with closed until the artist opens them."""
     assert states.next_step is not None
     for section in SECTIONS:
         is_next = _is_next(section, states.next_step)
+        is_open = is_next or states.next_step.action in section.open_for
         # A section that becomes the next one is another panel to Blender, so that it opens by itself once.
-        name = f"ANYMOCAP_{section.title.split()[0]}{'_next' if is_next else ''}"
-        header, body = layout.panel(name, default_closed=not is_next)
+        name = f"ANYMOCAP_{section.title.split()[0]}{'_next' if is_open else ''}"
+        header, body = layout.panel(name, default_closed=not is_open)
         _draw_header(header, section, states)
         if body is not None:
             section.draw(body, context, states, is_next)

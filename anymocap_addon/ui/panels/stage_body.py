@@ -46,7 +46,7 @@ def draw_standing(layout: UILayout, context: Context, look: StageLook) -> None:
     elif look.word == "stopped":
         draw_text(layout, context, look.why, icon=look.icon)
     elif look.figure:
-        draw_text(layout, context, look.figure, icon=look.icon)
+        draw_text(layout, context, look.doubt or look.figure, icon=look.icon)
 
 
 def draw_button(layout: UILayout, look: StageLook, verb: str, is_next: bool = False) -> None:

@@ -49,15 +49,15 @@ def _draw_take(layout: UILayout, context: Context, states: SceneStates, clip: Cl
     else:
         chosen = name.operator("anymocap.choose_clip", text=clip.name, icon="RADIOBUT_OFF", emboss=False)
         chosen.name = clip.name
-    if clip.warnings:
+    if clip.concerns:
         side = row.row()
         side.alignment = "RIGHT"
-        side.label(text=_counted(len(clip.warnings)), icon="ERROR")
+        side.label(text=_counted(len(clip.concerns)), icon="ERROR")
     if not active:
         return
     for figure in clip.figures:
         draw_text(box, context, figure, icon="DOT", inset=_BOX)
-    for text in clip.warnings:
+    for text in clip.concerns:
         draw_text(box, context, text, icon="ERROR", inset=_BOX)
     if clip.report is not None:
         box.template_icon(icon_value=picture_icon(clip.report, clip.report_made), scale=_PICTURE_SCALE)
