@@ -28,8 +28,10 @@ def check_name(name: str, what: str) -> str:
     return name
 
 
-def is_name(name: str) -> bool:
+def is_name(name: object) -> bool:
     """Whether a name is made as `check_name` wants it; hidden folders of the system are not."""
+    if not isinstance(name, str):
+        return False
     short = len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_BYTES
     return bool(name) and short and name.strip(" .") == name and not _FORBIDDEN.search(name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Generator, Iterable, Iterator
@@ -15,13 +14,13 @@ from ..core.file_mark import hashing, mark_file
 from ..core.project import CreaturePaths, Project
 from ..core.stage_context import StageContext
 from ..core.stage_record import StageRecord, load_record, save_record
-from .alive import process_alive
 from .cores import process_count
 from .events import Event
 from .job_folder import JobFolder
 from .launch import Kind
 from .pool import Pool, Role
 from .registry import REGISTRY
+from .running_here import RUNNING_HERE, still_runs
 from .serving import versions
 from .setting_paths import absolute_paths, portable_paths
 from .stage import Registry, Stage, Step, load_function
@@ -169,10 +168,10 @@ class StageRun:
             raise BadInputError(f"{self.stage.name} needs this file, which does not exist.", file=path, hint=hint)
 
     def _check_not_running(self, former: StageRecord | None) -> None:
-        if former is None or former.outcome != "running" or self._force or not process_alive(former.pid):
+        if former is None or self._force or not still_runs(self.paths, former):
             return
-        at_work = _RUNNING.get(self._key)
-        if former.pid == os.getpid() and (at_work is None or at_work._role == self._role == "interactive"):
+        at_work = RUNNING_HERE.get(self._key)
+        if at_work is not None and at_work._role == self._role == "interactive":
             return
         raise AnyMoCapError(
             f"{self.stage.name} is already running (process {former.pid}).",
@@ -221,7 +220,7 @@ class StageRun:
         save_record(self.paths, record)
         details = {"item": self.item, "settings": self.settings, "project": str(self.paths.root)}
         self.job = JobFolder.create(self.paths, self.stage.name, details)
-        _RUNNING[self._key] = self
+        RUNNING_HERE[self._key] = self
         return record
 
     def _steps(self, record: StageRecord) -> Iterator[Event | None]:
@@ -308,12 +307,9 @@ class StageRun:
 
     def _end(self, record: StageRecord) -> None:
         moved_away = self.job is not None and not self.job.path.is_dir()  # do not begin a project anew in its old place
-        if _RUNNING.get(self._key) is self:  # else a newer request has superseded this one, and the record is its
-            del _RUNNING[self._key]
+        if RUNNING_HERE.get(self._key) is self:  # else a newer request has superseded this one, and the record is its
+            del RUNNING_HERE[self._key]
             if not moved_away:
                 save_record(self.paths, record)
         if self.job is not None and not moved_away:
             self.job.update(state=record.outcome)
-
-
-_RUNNING: dict[tuple[Path, str, str, str | None], StageRun] = {}

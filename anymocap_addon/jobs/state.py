@@ -11,7 +11,7 @@ from ..core.file_mark import unsure
 from ..core.formats import read_json
 from ..core.project import CreaturePaths
 from ..core.stage_record import StageRecord, load_record, stale_because
-from .alive import process_alive
+from .running_here import still_runs
 from .stage import Registry, Stage
 
 Word = Literal["missing", "ready", "stale", "running", "failed"]
@@ -152,7 +152,7 @@ class StateReader:
     def _judge(self, stage: Stage, record: StageRecord | None, values: dict[str, Any]) -> tuple[Word, str]:
         if record is None:
             return "missing", ""
-        if record.outcome == "running" and process_alive(record.pid):
+        if still_runs(self._paths, record):
             return "running", ""
         if record.outcome == "failed":
             return "failed", (record.error or {}).get("message", "")
