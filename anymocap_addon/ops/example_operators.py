@@ -17,7 +17,7 @@ from .apply_ready import forget_ready, why_waiting
 from .clear_view import hide_in_the_way, show_whole
 from .current_capture import loaded_view
 from .foreground import run_to_end
-from .preference_values import preference_values, user_folder
+from .preference_values import preference_values
 from .running import HOST
 from .running_stage import RunningPlan
 from .said_polls import SaidPoll
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bpy.types import Context
 
 LABEL = "Try the example"
-_FOLDER = "example"
+_FOLDER = ("AnyMoCap", "example")
 
 
 class ANYMOCAP_OT_try_example(SaidPoll, bpy.types.Operator):
@@ -59,8 +59,9 @@ class ANYMOCAP_OT_try_example(SaidPoll, bpy.types.Operator):
         return answer
 
     def draw(self, context: Context) -> None:
-        self.layout.label(text="The example's files (20 MB) go into this folder:")
+        self.layout.label(text="The example's files (20 MB) go into this folder, which stays yours:")
         self.layout.prop(self, "project")
+        self.layout.label(text="Creatures that you add later lie there too, until you choose another project folder.")
 
     def execute(self, context: Context) -> set[str]:
         try:
@@ -199,9 +200,10 @@ def _own_project(context: Context) -> Project | None:
 
 
 def _default_folder() -> Path:
-    """A folder of the extension's own; where the package is no extension, one in the home folder."""
-    own = user_folder()
-    return own / _FOLDER if own is not None else Path.home() / "AnyMoCap example"
+    """A folder of the artist's: uninstalling the extension deletes its own, with all that lies there."""
+    home = Path.home()
+    documents = home / "Documents"
+    return (documents if documents.is_dir() else home).joinpath(*_FOLDER)
 
 
 CLASSES: tuple[type, ...] = (ANYMOCAP_OT_try_example, ANYMOCAP_OT_show_example)

@@ -215,15 +215,21 @@ def test_a_broken_example_is_one_clear_error_and_changes_nothing(addon, copy):
 
 
 def test_a_scene_that_names_a_project_keeps_it(addon, tmp_path, monkeypatch):
-    """Whose project it is: the scene's, then the preferences', then the extension's own folder."""
+    """Whose project it is: the scene's before the preferences'."""
     assert example_operators._own_project(bpy.context) is None
     values = PreferenceValues(project_folder=str(tmp_path / "preferred"))
     monkeypatch.setattr(example_operators, "preference_values", lambda context: values)
     assert example_operators._own_project(bpy.context) == Project(tmp_path / "preferred")
     bpy.context.scene.anymocap.project = str(tmp_path / "scene")
     assert example_operators._own_project(bpy.context) == Project(tmp_path / "scene")
-    monkeypatch.setattr(example_operators, "user_folder", lambda: tmp_path / "own")
-    assert example_operators._default_folder() == tmp_path / "own" / "example"
+
+
+def test_without_a_project_the_example_lies_in_a_folder_that_uninstalling_leaves(tmp_path, monkeypatch):
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    assert example_operators._default_folder() == tmp_path / "AnyMoCap" / "example"
+    (tmp_path / "Documents").mkdir()
+    assert example_operators._default_folder() == tmp_path / "Documents" / "AnyMoCap" / "example"
 
 
 def run_script(*arguments: Path) -> subprocess.CompletedProcess[str]:

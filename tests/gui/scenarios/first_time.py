@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import bpy
 
 
 def play(user):
+    for name in ("HOME", "USERPROFILE"):  # the folder that is offered lies in the home
+        os.environ[name] = os.environ["BLENDER_USER_RESOURCES"]
     yield from user.open_panel()
     user.shot("first_time")
     yield from user.click("anymocap.try_example")
