@@ -64,6 +64,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     return {
         "static_blend": str(ctx.paths.static_blend),
         "size_m": [round(float(s), 4) for s in size],
+        "asked": {"length_m": creature.prep.length_m, "axis": creature.prep.axis},
         "meshes": len(meshes),
         "vertices": sum(len(m.data.vertices) for m in meshes),
         "notes": notes,

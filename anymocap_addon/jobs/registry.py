@@ -62,7 +62,7 @@ PREP = Stage(
             "",
             "object to take out of the .blend or the open scene; empty = all meshes",
         ),
-        Setting("length_m", "number", 0.0, "length along the axis; 0 = creature.json", "m", 0.0, 1000.0),
+        Setting("length_m", "number", 0.0, "length along the axis; 0 = creature.json (first 1.5)", "m", 0.0, 1000.0),
         Setting(
             "rotz_deg",
             "number",

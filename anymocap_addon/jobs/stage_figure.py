@@ -47,7 +47,10 @@ def _px(value: float) -> str:
 
 
 def _prep(result: Result) -> str:
-    return f"{max(result['size_m'][:2]):.2f} m long, faces -Y"
+    asked = result.get("asked")
+    if asked is None:  # an earlier version's
+        return f"{max(result['size_m'][:2]):.2f} m long, faces -Y"
+    return f"{asked['length_m']:.2f} m along {asked['axis'].upper()}, as asked; faces -Y"
 
 
 def _rig(result: Result) -> str:

@@ -38,10 +38,10 @@ class ANYMOCAP_OT_bring_in(NeedsCreature, bpy.types.Operator):
             paths = creature_paths(context)
             armature = brought_armature(context.scene, paths.name)
             if armature is not None:
-                self.report({"INFO"}, f"{paths.name} is in this scene already, as {armature.name!r}")
+                self.report({"INFO"}, f"{paths.name} is in this scene already")
             else:
                 armature = bring_in(context, paths).armature
-                self.report({"INFO"}, f"{paths.name} was brought in as {armature.name!r}")
+                self.report({"INFO"}, f"{paths.name} was brought in")
         except AnyMoCapError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

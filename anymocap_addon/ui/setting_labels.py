@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ..core.creature import Prep
+
 # stage -> setting -> label; in the order shown. What is not here is decided elsewhere (the Scene, the preferences).
 SETTING_LABELS: dict[str, dict[str, str]] = {
     "prep": {
-        "length_m": "Length (m), 0 = as is",
-        "axis": "Axis",
+        "length_m": f"Length (m), 0 = as before or {Prep.length_m:g}",
+        "axis": "Measured along",
         "rotz_deg": "Turn about Z (°)",
         "mesh": "Mesh file",
         "object": "Object",

@@ -125,6 +125,8 @@ def test_figures_are_told_with_their_units_and_never_raise():
     result = {"bones": 24, "joints": 24, "painted_faces": dict.fromkeys("abcde", 1)}
     assert stage_figure(StageRecord("rig", "done", result=result)) == "24 bones, 24 joints, 5 limbs painted"
     assert stage_figure(StageRecord("prep", "done", result={"size_m": [0.4, 1.5, 1.0]})) == "1.50 m long, faces -Y"
+    asked = {"size_m": [0.4, 1.5, 2.0], "asked": {"length_m": 2.0, "axis": "z"}}
+    assert stage_figure(StageRecord("prep", "done", result=asked)) == "2.00 m along Z, as asked; faces -Y"
     assert stage_figure(StageRecord("train", "done", result={"median_px": 5.24})) == "5.2 px off on unseen poses"
     assert stage_figure(StageRecord("rig", "failed", result=result)) == ""
     assert stage_figure(StageRecord("rig", "done", result={"bones": 24})) == "", "of another version"
