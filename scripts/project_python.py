@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -10,8 +11,14 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
-def use_project_python() -> None:
-    """Start the running script again under build/venv, which is made first where it is missing."""
+def use_project_python(parser: argparse.ArgumentParser | None = None) -> None:
+    """Start the running script again under build/venv, which is made first where it is missing.
+
+    Args:
+        parser: of the script's arguments; it answers --help and refuses wrong ones before anything is installed.
+    """
+    if parser is not None:
+        parser.parse_args()
     environment = REPOSITORY / "build" / "venv"
     if Path(sys.prefix).resolve() == environment.resolve():
         return

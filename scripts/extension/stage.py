@@ -23,7 +23,9 @@ _LEFT_OUT = ("__pycache__", ".*", "*.py[co]", "*.blend1", "*.orig", "*.partial")
 _TIME = time.mktime((2000, 1, 1, 12, 0, 0, 0, 0, -1))
 
 
-def stage(target: Target, wheels: list[Wheel], into: Path, root: Path | None = None, blender: str = "") -> None:
+def stage(
+    target: Target, wheels: list[Wheel], into: Path, root: Path | None = None, blender: str = "", without: str = ""
+) -> None:
     """Fill a folder with what the zip of a target holds.
 
     Args:
@@ -31,12 +33,13 @@ def stage(target: Target, wheels: list[Wheel], into: Path, root: Path | None = N
         into: made anew.
         root: the folder of the targets' wheel folders; the repository's own when None.
         blender: the only Blender that it is for; empty for those that have the target's Python.
+        without: what `wheels` was made without, for the command that fetches them.
 
     Raises:
         PackagingError: a wheel is missing or is not the one of the lock.
     """
     source = folder_of(target, root) if root else folder_of(target)
-    _demand(target, faults(wheels, source))
+    _demand(target, faults(wheels, source), without)
     shutil.rmtree(into, ignore_errors=True)
     shutil.copytree(PACKAGE, into, ignore=shutil.ignore_patterns(*_LEFT_OUT), symlinks=False)
     shutil.copyfile(REPOSITORY / "LICENSE", into / "LICENSE")
@@ -82,14 +85,15 @@ def _next_patch(version: str) -> str:
     return ".".join([*numbers[:2], str(int(numbers[2]) + 1)])
 
 
-def _demand(target: Target, found: list[tuple[Wheel, str]]) -> None:
+def _demand(target: Target, found: list[tuple[Wheel, str]], without: str) -> None:
     if not found:
         return
     wheel, what = found[0]
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     raise PackagingError(
         f"wheels/{target.name}: {wheel.file} is {what}{more}. "
-        f"Run scripts/fetch_wheels --platform {target.platform} --python {target.python}."
+        f"Run scripts/fetch_wheels --platform {target.platform} --python {target.python}"
+        f"{f' --without {without}' if without else ''}."
     )
 
 

@@ -74,6 +74,11 @@ def test_caches_and_hidden_files_stay_out(wheels, tmp_path, small_package):
     assert code == {"__init__.py", "core/a.py", "LICENSE", "blender_manifest.toml"}
 
 
+def test_missing_wheels_are_fetched_with_the_options_of_the_build(wheels, tmp_path):
+    with pytest.raises(PackagingError, match=r"--python 311 --without torch\.$"):
+        staging.stage(TARGET, wheels, tmp_path / "staged", tmp_path / "nowhere", without="torch")
+
+
 @pytest.mark.parametrize(("damage", "says"), [("missing", "is missing"), ("other", "hash differs")])
 def test_a_wheel_that_is_not_the_locks_is_refused(wheels, tmp_path, damage, says):
     file = folder_of(TARGET, tmp_path / "wheels") / wheels[0].file
