@@ -115,7 +115,7 @@ class _BatchRun:
             if blocker:
                 self._note(entry, step, row, "blocked", f"needs {blocker}, which failed")
                 return
-            result = drive(run, f"{entry.title} {step.stage.label}")
+            result = drive(run, f"{entry.title} {name}")
         except CancelledError:
             raise
         except AnyMoCapError as error:

@@ -15,8 +15,8 @@ _HEAD = ("creature", "clip", "state", "median px", "fit %", "slide mm", "reproj 
 def print_plan(batch: Batch, rows: list[dict[str, Any]]) -> None:
     """Print a line a stage, and how many of them would run."""
     print(f"{batch.file.name}, project {batch.project.root}")
-    lines = [[row["creature"], row["clip"] or "", row["stage"], row["state"], row["because"]] for row in rows]
-    _print_columns([["creature", "clip", "stage", "state", "because"], *lines])
+    columns = ["creature", "clip", "stage", "state", *(["because"] if any(row["because"] for row in rows) else [])]
+    _print_columns([columns, *([row[column] or "" for column in columns] for row in rows)])
     print(f"{sum(row['will_run'] for row in rows)} of {len(rows)} stages would run.")
     missing = sum(bool(row["missing_file"]) for row in rows)
     if missing:

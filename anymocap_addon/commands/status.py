@@ -18,15 +18,21 @@ def status(registry: Registry, paths: CreaturePaths, clips: list[str]) -> dict[s
     """Print a line for every stage and return the same as data.
 
     Raises:
-        BadInputError: the project has no such creature.
+        BadInputError: the project has no such creature, or the creature no such clip.
     """
     if not paths.assets.is_dir() and not paths.runs.is_dir():
         known = Project(paths.root).creatures()
         raise BadInputError(
             "There is no such creature here.", file=paths.root, key=paths.name, hint=nearest_hint(paths.name, known)
         )
+    known_here = known_clips(paths)
+    for clip in clips:
+        if clip not in known_here:
+            raise BadInputError(
+                "There is no such clip.", file=paths.runs, key=clip, hint=nearest_hint(clip, known_here)
+            )
     rows = []
-    for state in all_states(registry, paths, clips or known_clips(paths)):
+    for state in all_states(registry, paths, clips or known_here):
         seconds = state.record.seconds if state.record and state.record.outcome == "done" else None
         rows.append(
             {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,8 +62,10 @@ def load_batch(file: Path, registry: Registry) -> Batch:
     """
     data = _toml(file)
     check_stamp(data.get("schema"), SCHEMA, file)
+    reader = _BatchReader(file, registry, data)
+    reader.check_keys()
     validate(data, SCHEMA, file)
-    return _BatchReader(file, registry, data).read()
+    return reader.read()
 
 
 def _toml(file: Path) -> Table:
@@ -88,9 +90,21 @@ class _BatchReader:
         self._file, self._registry, self._data = file.absolute(), registry, data
         self._shapes = load_schema(SCHEMA)["definitions"]
 
+    def check_keys(self) -> None:
+        """Before the schema is asked: to it a misspelt key is a stage's, with a value of the wrong type.
+
+        Raises:
+            BadInputError: names the key, and the known one that is nearest.
+        """
+        self._check_keys(self._data, load_schema(SCHEMA)["properties"], "")
+        for where, creature in _tables(self._data.get("creature"), "creature"):
+            self._check_keys(creature, self._keys("creature"), where)
+            for place, clip in _tables(creature.get("clip"), f"{where}: clip"):
+                self._check_keys(clip, self._keys("clip"), place)
+
     def read(self) -> Batch:
+        """The checked content of a file that keeps to the schema and has no unknown key."""
         data = self._data
-        self._check_keys(data, load_schema(SCHEMA)["properties"], "")
         defaults = self._defaults(data.get("defaults", {}))
         wanted = self._stages(data.get("stages"), self._registry, "stages")
         try:
@@ -105,7 +119,6 @@ class _BatchReader:
 
     def _creature(self, project: Project, table: Table, defaults: Given, wanted: list[str] | None) -> list[BatchEntry]:
         where = f"creature {table['name']!r}"
-        self._check_keys(table, self._keys("creature"), where)
         given = self._given(table, "creature", where)
         own = self._stages(table.get("stages"), self._registry, f"{where}: stages")
         listed = own if own is not None else wanted
@@ -123,7 +136,6 @@ class _BatchReader:
         self, paths: CreaturePaths, table: Table, settings: Given, asked: Given, listed: list[str] | None, where: str
     ) -> BatchEntry:
         where = f"{where}: clip {table['name']!r}"
-        self._check_keys(table, self._keys("clip"), where)
         given = self._given(table, "clip", where)
         own = self._stages(table.get("stages"), self._per_clip(), f"{where}: stages")
         self._check_used(given, own, where)
@@ -239,6 +251,14 @@ class _BatchReader:
 
     def _wrong(self, key: str, message: str, hint: str) -> BadInputError:
         return BadInputError(message, file=self._file, key=key, hint=hint)
+
+
+def _tables(value: Any, what: str) -> Iterator[tuple[str, Table]]:
+    """The tables in what should be a list of them, each with the words that name its place."""
+    for index, table in enumerate(value if isinstance(value, list) else []):
+        if isinstance(table, dict):
+            name = table.get("name")
+            yield (f"{what} {name!r}" if isinstance(name, str) else f"{what}[{index}]"), table
 
 
 def _over(below: Given, above: Given) -> Given:

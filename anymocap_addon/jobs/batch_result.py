@@ -109,5 +109,6 @@ def write_results(batch: Batch, data: dict[str, Any]) -> None:
     table = csv.DictWriter(text, names, lineterminator="\n")
     table.writeheader()
     for entry in data["entries"]:
-        table.writerow({**entry, "ran": " ".join(entry["ran"])})
+        figures = {name: "" if entry[name] is None else f"{entry[name]:.3g}" for name in FIGURES}
+        table.writerow({**entry, **figures, "ran": " ".join(entry["ran"])})
     write_text(csv_file, text.getvalue())

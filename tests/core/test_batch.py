@@ -17,7 +17,9 @@ from tiny_stages import TINY
 from anymocap_addon.cli import main
 from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.formats import read_json
-from anymocap_addon.jobs.batch_file import load_batch
+from anymocap_addon.core.project import Project
+from anymocap_addon.jobs.batch_file import Batch, load_batch
+from anymocap_addon.jobs.batch_result import BatchRow, as_data, write_results
 from anymocap_addon.jobs.registry import REGISTRY
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -63,8 +65,8 @@ name = "run"
 
 def test_everything_is_done_and_then_nothing_is_done_twice(folder, capsys):
     code, result = batch(folder, GOOD, "--json")
-    out = capsys.readouterr().out
-    assert code == 0
+    out, err = capsys.readouterr()
+    assert code == 0 and "fox a walk perclip" in err, "stages are called as in the file"
     answer = json.loads(out.splitlines()[-1])
     assert answer["ok"] and answer["outcome"] == "done" and answer["entries"] == result["entries"]
     assert states(result) == [
@@ -146,12 +148,14 @@ def test_a_dry_run_shows_what_would_run_and_runs_nothing(folder, capsys):
         ("fox", "copy", "ready"), ("fox", "perclip", "missing"),
         ("wölf", "copy", "missing"), ("wölf", "perclip", "missing"),
     ]  # fmt: skip
-    assert "3 of 4 stages would run." in out
+    assert "3 of 4 stages would run." in out and "because" not in out.partition("{")[0], "a column of nothing"
     assert not (folder / "night" / "runs" / "wölf").exists()
     assert batch(folder, GOOD)[0] == 0
     capsys.readouterr()
     batch(folder, GOOD.replace("times = 2", "times = 3"), "--dry-run", "--json")
-    plan = json.loads(capsys.readouterr().out.splitlines()[-1])["plan"]
+    out = capsys.readouterr().out
+    assert "because" in out.splitlines()[1]
+    plan = json.loads(out.splitlines()[-1])["plan"]
     assert [row["state"] for row in plan] == ["stale", "stale", "ready", "ready"]
     assert plan[0]["because"] == "times is now 3, was 2" and plan[1]["because"] == "copy runs before it"
 
@@ -185,6 +189,10 @@ def test_files_that_are_missing_are_told_before_the_night(folder, capsys):
         (WALK + "[[creature.clip]]\nname='a'", ["'a' is there twice"]),
         ("projekt = 'x'\n" + FOX, ["projekt: There is no such key. Did you mean 'project'?"]),
         (FOX + "\ncoppy = {}", ["creature 'fox': coppy:", "Did you mean 'copy'?"]),
+        (FOX + "\ncoppy = 'x'", ["creature 'fox': coppy: There is no such key. Did you mean 'copy'?"]),
+        (WALK + "stagse = 3", ["clip 'a': stagse: There is no such key. Did you mean 'stages'?"]),
+        ("[[creature]]\ncopy = {}\nnme = 'fox'", ["creature[0]: nme: There is no such key. Did you mean 'name'?"]),
+        ("creature = [3]", ["creature[0]: is 3, not of type object"]),
         (FOX + "\ncopy = 3", ["creature[0].copy: is 3, not of type object"]),
         (FOX + "\ncopy = { tiems = 3 }", ["copy: tiems: There is no such setting.", "'times'"]),
         (FOX + "\ncopy = { times = 99 }", ["copy: times: 99 is out of range", "(1..9)"]),
@@ -246,6 +254,22 @@ def test_the_example_in_the_docs_is_a_good_file():
     prep = by_title["fox"].steps[0]
     assert prep.given == {"mesh": str(DOCS / "meshes" / "fox.glb"), "length_m": 1.1, "rotz_deg": 90.0}
     assert batch.project.root == DOCS / "night"
+
+
+def test_a_misspelt_short_key_is_told_with_the_right_one(tmp_path):
+    file = tmp_path / "n.toml"
+    file.write_text("[[creature]]\nname = 'fox'\nmsh = 'a.glb'")
+    with pytest.raises(BadInputError, match=r"creature 'fox': msh: There is no such key\. Did you mean 'mesh'\?"):
+        load_batch(file, REGISTRY)
+
+
+def test_figures_of_the_csv_have_as_many_digits_as_those_of_the_table(tmp_path):
+    batch = Batch(tmp_path / "n.toml", Project(tmp_path), ())
+    row = BatchRow("fox", "walk", "done", median_px=4.28571428, reproj_px=0.123456)
+    write_results(batch, as_data(batch, [row], "done", "", 1.0))
+    with (tmp_path / "n.batch.csv").open(encoding="utf-8", newline="") as handle:
+        written = next(csv.DictReader(handle))
+    assert (written["median_px"], written["reproj_px"], written["fit_pct"]) == ("4.29", "0.123", "")
 
 
 def test_a_short_key_beside_its_setting_is_refused(tmp_path):

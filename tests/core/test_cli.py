@@ -57,6 +57,7 @@ def test_a_stage_runs_and_says_what_it_wrote(project, capsys):
         (["count"], 2, "copy.txt: count needs this file, which does not exist. Run the stage 'copy' first."),
         (["perclip"], 2, "perclip: clip: must be given."),
         (["status", "--creature", "wolf"], 2, "wolf: There is no such creature here. Did you mean 'wölf'?"),
+        (["status", "--clip", "nosuch"], 2, "nosuch: There is no such clip. Known: none."),
     ],
 )
 def test_errors_are_one_sentence_and_an_exit_code(project, monkeypatch, capsys, arguments, code, says):
@@ -103,7 +104,9 @@ def test_status_and_run_follow_the_stages(project, monkeypatch, capsys):
     assert main(["copy"], TINY) == 0
     assert main(["perclip", "--clip", "a b"], TINY) == 0
     capsys.readouterr()
-    assert states()["copy"] == states()["perclip"] == "ready"
+    assert states()["copy"] == states("--clip", "a b")["perclip"] == "ready"
+    assert main(["status", "--clip", "a  bb"], TINY) == 2
+    assert "Did you mean 'a b'?" in capsys.readouterr().err
     (project / "assets" / "wölf" / "source.txt").write_text("x", encoding="utf-8")
     assert (states()["copy"], states()["perclip"], states()["count"]) == ("stale", "stale", "missing")
 
