@@ -16,6 +16,16 @@ from .launch import Kind
 from .pool import Pool, Role
 from .process import BackgroundProcess
 
+_AGAIN = "Run it again: it goes on from its last save."
+# By number, the same on Linux and macOS; Windows' signal module does not name all of them.
+_SIGNALS = {
+    4: "crashed (illegal instruction, signal 4)",
+    6: "crashed (it aborted itself, signal 6)",
+    8: "crashed (arithmetic error, signal 8)",
+    9: "was killed by signal 9 (by hand, or by the system when memory ran out)",
+    11: "crashed (segmentation fault, signal 11)",
+    15: "was ended by signal 15 (by hand or by the system)",
+}
 _LAST_WORDS_S = 3.0  # a Blender that has reported its end gets this long to exit
 
 
@@ -98,11 +108,18 @@ def _crash(code: int, job: JobFolder) -> Event:
     if code == EXIT_DISK_FULL:
         message, hint = "The disk is full (or a quota is reached).", "Free some space and run the stage again."
         return {"event": "error", "kind": "failed", "message": message, "hint": hint, "file": str(job.path)}
-    message = f"The background process ended without a word (exit code {code})."
+    message = f"The background process {_bad_end(code)}."
     lines = job.last_log_lines()
     if lines:
         message += f" Last lines of its log:\n{lines}\n"
-    return {"event": "error", "kind": "crash", "message": message, "hint": f"The whole log: {job.log}"}
+    return {"event": "error", "kind": "crash", "message": message, "hint": f"{_AGAIN} The whole log: {job.log}"}
+
+
+def _bad_end(code: int) -> str:
+    """What an exit code says; a negative one is the signal that ended it."""
+    if code >= 0:
+        return f"ended without a word (exit code {code})"
+    return _SIGNALS.get(-code, f"was ended by signal {-code}")
 
 
 def _moved_away(job: JobFolder) -> Event:

@@ -132,7 +132,11 @@ def test_a_window_s_worker_gives_way_and_shares_the_session(paths):
         ("bad_input", BadInputError, ["thing.json: angle: The thing is bent. Straighten it."]),
         ("bug", WorkerError, ["ZeroDivisionError: of all things", "log"]),
         ("lack_a_package", BadInputError, ["lacks torch.", "Install the AnyMoCap zip"]),
-        ("abort", WorkerError, ["exit code -6", "about to abort", "log.txt"]),
+        (
+            "abort",
+            WorkerError,
+            ["aborted itself, signal 6", "about to abort", "goes on from its last save. The whole log: ", "log.txt"],
+        ),
         ("exit_quietly", WorkerError, ["exit code 0"]),
         ("not_a_number", WorkerError, ["not finite", "log"]),
         ("nothing", AnyMoCapError, ["result.bin", "without writing"]),
@@ -147,6 +151,25 @@ def test_every_bad_end_is_one_clear_error(paths, pool, how, kind, says):
     assert "Traceback" not in str(caught.value) or how == "abort"
     assert run.job.read()["state"] == "failed"
     finish(start(paths, pool, "speak"))  # the next stage works, in a new worker when the old one is gone
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a signal's number is POSIX's exit code")
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (9, r"was killed by signal 9 \(by hand, or by the system when memory ran out\)\."),
+        (11, r"crashed \(segmentation fault, signal 11\)\."),
+        (14, r"was ended by signal 14\."),
+    ],
+)
+def test_a_process_that_a_signal_ends_says_so(paths, pool, number, says):
+    run = start(paths, pool, "misbehave", how="stubborn")
+    pid = step_until(run, "hello")["pid"]
+    step_until(run, "progress")
+    os.kill(pid, number)
+    with pytest.raises(WorkerError, match=says) as caught:
+        finish(run)
+    assert caught.value.hint.startswith("Run it again: it goes on from its last save.")
 
 
 @pytest.mark.parametrize(("how", "least_s", "most_s"), [("polite", 0, 1.0), ("busy", 1.5, 4.0)])
