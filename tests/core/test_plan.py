@@ -116,7 +116,9 @@ def test_the_reader_is_tested_on_the_creatures_own_motion_where_it_has_one(paths
     paths.reader_pt.parent.mkdir(parents=True)
     paths.reader_pt.touch()
     plan = reader_test_plan(REGISTRY, paths, settings_of)
-    assert [(p.stage_name, p.item) for p in plan] == [(name, "test") for name in ("exam", "detect", "fit", "report", "preview")]
+    assert [(p.stage_name, p.item) for p in plan] == [
+        (name, "test") for name in ("exam", "detect", "fit", "report", "preview")
+    ]
     assert plan[0].settings["kind"] == "random" and all(p.settings["asked"] for p in plan)
     save_record(paths, StageRecord("rig", "done", result={"limits_from": ["Walk"]}))
     assert reader_test_plan(REGISTRY, paths, settings_of)[0].settings["kind"] == "action"
