@@ -69,7 +69,8 @@ class BackgroundProcess:
                 hint="Check the memory that is free and the program's path.",
             ) from error
         if polite and sys.platform != "win32":
-            os.setpriority(os.PRIO_PROCESS, self.pid, _POLITE_NICENESS)  # its threads, not born yet, inherit it
+            nicer = os.getpriority(os.PRIO_PROCESS, 0) + _POLITE_NICENESS
+            os.setpriority(os.PRIO_PROCESS, self.pid, min(nicer, 19))  # its threads, not born yet, inherit it
 
     def started_with(self, python: str, environment: Mapping[str, str]) -> bool:
         """Whether it was started with this interpreter and these variables."""
