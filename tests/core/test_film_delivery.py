@@ -17,6 +17,11 @@ from fal_server import FalServer, Fault, clip_bytes
 from film_project import KEY, FilmProject
 
 from anymocap_addon.core.errors import AnyMoCapError, BadInputError, CancelledError
+from anymocap_addon.core.stage_record import StageRecord, load_record, save_record
+from anymocap_addon.jobs.plan import stale_plan
+from anymocap_addon.jobs.pool import Pool
+from anymocap_addon.jobs.registry import REGISTRY
+from anymocap_addon.jobs.stage_run import StageRun
 
 pytest.importorskip("fal_client")
 
@@ -213,7 +218,7 @@ def test_a_failed_job_is_told_and_may_be_sent_again(project, account):
 
 @pytest.mark.parametrize("what", ["cut", "slow", "no_range", "503", "corrupt", "moved"])
 def test_a_broken_download_goes_on_until_the_file_is_whole(project, account, what):
-    account.faults.append(Fault("file", what, times=3 if what == "cut" else 1))
+    account.faults.append(Fault("file", what, times=3 if what in ("cut", "moved") else 1))
     project.film()
     assert project.clip().read_bytes() == clip_bytes(account.jobs[0].id) and len(account.jobs) == 1
 
@@ -389,3 +394,31 @@ def test_no_key_is_told(project, server, monkeypatch):
     monkeypatch.setenv("FAL_KEY", "")
     with pytest.raises(BadInputError, match="There is no fal key"):
         project.film()
+
+
+def test_the_stage_runs_in_a_worker_and_remembers_no_yes(project, account, tmp_path):
+    pool = Pool()
+    settings = {"move": "walk", "seeds": "2", "poll": 0.05}
+    try:
+        run = StageRun(project.paths, REGISTRY["film"], {**settings, "yes": True}, pool=pool)
+        for event in run:
+            project.events.append(event or {})
+            time.sleep(0.0 if event else 0.02)
+        record = load_record(project.paths, "film", "walk")
+        assert run.result.outputs == [project.clip(2)] and record is not None
+        assert not {"yes", "on_unknown", "request", "withdraw"} & set(record.settings)
+        again = StageRun(project.paths, REGISTRY["film"], settings, pool=pool)
+        assert [event for event in again if event and event["event"] != "busy"] == [] and again.result.skipped
+        with pytest.raises(BadInputError, match="Nothing was sent"):
+            for event in StageRun(project.paths, REGISTRY["film"], {**settings, "seeds": "2 3"}, pool=pool):
+                time.sleep(0.0 if event else 0.02)
+    finally:
+        pool.close()
+    assert account.posts == 1
+
+
+def test_what_costs_is_started_by_nothing_but_its_own_verb(project, account):
+    project.mesh()
+    save_record(project.paths, StageRecord("mesh", "done", settings={"picture": "picture.png"}))
+    planned = [one.stage_name for one in stale_plan(REGISTRY, project.paths, [])]
+    assert "mesh" not in planned and "film" not in planned and "prep" in planned

@@ -102,7 +102,6 @@ class _Active:
     gone: int = 0
     refused: int = 0
     expired: int = 0
-    renewed: bool = False
     unanswered: int = 0
     unanswered_since: float = 0.0
     not_before: float = 0.0
@@ -527,12 +526,11 @@ class Delivery:
                 request.url, part, size=request.size, progress=progress, pause_s=min(0.5, self.terms.poll_s)
             )
         except GoneError:
-            if active.renewed:
+            active.expired += 1
+            if active.expired >= _GONE_LOOKS:
                 self._expired(active)
                 return
-            # the answer may name a fresh address
-            active.renewed = True
-            request.state = "submitted"
+            request.state = "submitted"  # the answer is asked for again: it may name a fresh address
             raise UnansweredError("the file is not where it was") from None
         if not is_clip_or_mesh(part):
             strange = part.replace(part.with_suffix(".unknown"))
