@@ -136,12 +136,15 @@ def test_what_is_no_seed_is_refused(text):
 
 def test_defaults_of_the_creature(tmp_path):
     paths = Project(tmp_path).creature("c")
-    assert (film_choice(paths, {}).model, film_choice(paths, {}).seeds) == (DEFAULT_FILM, (1,))
+    choice = film_choice(paths, {})
+    assert (choice.model.name, choice.seeds, choice.seconds, choice.price()) == (DEFAULT_FILM, (1,), 5.0, 0.4)
     film = FilmDefaults(model="wan-3", seeds=(2, 4), seconds=4.0, ceiling_usd=2.0, loras=({"path": "https://x"},))
     save_creature(paths.creature_json, Creature("c", film=film))
     assert load_creature(paths.creature_json).film == film
     assert film_choice(paths, {"model": "", "seeds": "7"}).seeds == (7,)
-    assert film_choice(paths, {}).model == "wan-3"
+    choice = film_choice(paths, {"ceiling": None, "resolution": "1080P"})
+    assert (choice.model.name, choice.ceiling_usd, choice.price()) == ("wan-3", 2.0, 0.8)
+    assert film_choice(paths, {"ceiling": 0.0}).ceiling_usd == 0.0
 
 
 def test_a_request_is_known_by_its_content():

@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..creature import FilmDefaults, load_creature
 from ..errors import BadInputError
-from ..project import CreaturePaths
 from ..stage_context import StageContext
-from .arguments import model_arguments, resolution_word
+from .arguments import model_arguments
 from .delivery import Delivery, Order, Terms
-from .models import load_models
 from .takes import film_choice
 
 
@@ -23,43 +20,37 @@ def run(ctx: StageContext) -> dict[str, Any]:
         AnyMoCapError: a clip could not be had; those that could lie at their places.
     """
     values = ctx.settings
-    defaults = film_defaults(ctx.paths)
     choice = film_choice(ctx.paths, values)
-    model = load_models(ctx.paths.root).find("film", choice.model)
-    prompt_file = ctx.paths.prompt(values["move"])
-    prompt = _prompt(prompt_file)
-    seconds = values["seconds"] or defaults.seconds or 5.0
-    resolution = resolution_word(model, values["resolution"] or defaults.resolution)
+    prompt = _prompt(ctx.paths.prompt(values["move"]))
     orders = [
         Order(
             stage="film",
             item=values["move"],
-            target=ctx.paths.video(values["move"], seed, model.name),
+            target=ctx.paths.video(values["move"], seed, choice.model.name),
             label=f"seed {seed}",
-            model=model,
+            model=choice.model,
             arguments=model_arguments(
-                model, prompt=prompt, seed=seed, seconds=seconds, resolution=resolution, loras=defaults.loras
+                choice.model,
+                prompt=prompt,
+                seed=seed,
+                seconds=choice.seconds,
+                resolution=choice.resolution,
+                loras=choice.loras,
             ),
             picture=ctx.paths.ref_png,
             seed=seed,
-            estimate_usd=model.price(seconds, resolution),
+            estimate_usd=choice.price(),
         )
         for seed in choice.seeds
     ]
-    return Delivery(ctx, orders, terms_of(values, defaults)).run()
+    return Delivery(ctx, orders, terms_of(values, choice.ceiling_usd)).run()
 
 
-def film_defaults(paths: CreaturePaths) -> FilmDefaults:
-    """The creature's own defaults for film."""
-    return load_creature(paths.creature_json).film if paths.creature_json.exists() else FilmDefaults()
-
-
-def terms_of(values: dict[str, Any], defaults: FilmDefaults) -> Terms:
+def terms_of(values: dict[str, Any], ceiling_usd: float) -> Terms:
     """What the artist agreed to, from the settings of a stage that pays."""
-    ceiling = values["ceiling"] if values["ceiling"] is not None else defaults.ceiling_usd
     return Terms(
         yes=values["yes"],
-        ceiling_usd=ceiling,
+        ceiling_usd=ceiling_usd,
         on_unknown=values["on_unknown"],
         request=values["request"].strip(),
         withdraw=values["withdraw"],

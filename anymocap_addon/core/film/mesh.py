@@ -8,8 +8,9 @@ from typing import Any
 from ..stage_context import StageContext
 from .arguments import model_arguments
 from .delivery import Delivery, Order
-from .film import film_defaults, terms_of
+from .film import terms_of
 from .models import DEFAULT_MESH, load_models
+from .takes import film_defaults
 
 
 def run(ctx: StageContext) -> dict[str, Any]:
@@ -33,4 +34,5 @@ def run(ctx: StageContext) -> dict[str, Any]:
         seed=values["seed"],
         estimate_usd=model.price(0.0, ""),
     )
-    return Delivery(ctx, [order], terms_of({"at_once": 1, **values}, film_defaults(ctx.paths))).run()
+    ceiling = film_defaults(ctx.paths).ceiling_usd if values["ceiling"] is None else values["ceiling"]
+    return Delivery(ctx, [order], terms_of({"at_once": 1, **values}, ceiling)).run()

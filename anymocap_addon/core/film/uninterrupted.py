@@ -31,6 +31,6 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         for number, handler in former.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
     if came:
         raise KeyboardInterrupt
