@@ -106,7 +106,9 @@ class Stage:
 
     def starts_by_itself(self, paths: CreaturePaths, item: str | None) -> bool:
         """Whether `run` starts it for this clip or move without having been asked for it before."""
-        return self.automatic and all(path.exists() for path in self.only_with(paths, self.item_settings(item)))
+        if not self.automatic or (self.per != "creature" and item is None):
+            return self.automatic
+        return all(path.exists() for path in self.only_with(paths, self.item_settings(item)))
 
     def recorded(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The settings without those that hold for one run only."""
