@@ -17,6 +17,7 @@ from fal_server import FalServer, Fault, clip_bytes
 from film_project import KEY, FilmProject
 
 from anymocap_addon.core.errors import AnyMoCapError, BadInputError, CancelledError
+from anymocap_addon.core.film.service import FalService
 from anymocap_addon.core.stage_record import StageRecord, load_record, save_record
 from anymocap_addon.jobs.plan import stale_plan
 from anymocap_addon.jobs.pool import Pool
@@ -422,3 +423,14 @@ def test_what_costs_is_started_by_nothing_but_its_own_verb(project, account):
     save_record(project.paths, StageRecord("mesh", "done", settings={"picture": "picture.png"}))
     planned = [one.stage_name for one in stale_plan(REGISTRY, project.paths, [])]
     assert "mesh" not in planned and "film" not in planned and "prep" in planned
+
+
+def test_an_error_of_a_library_is_told_without_the_key(project, account, monkeypatch):
+    def broken(*_: object) -> None:
+        raise RuntimeError(f"header Authorization: Key {KEY}")
+
+    monkeypatch.setattr(FalService, "look", broken)
+    with pytest.raises(AnyMoCapError, match=r"RuntimeError: header Authorization: Key \[key\]") as told:
+        project.film()
+    assert KEY not in "".join(traceback.format_exception(told.value))
+    assert project.states() == ["submitted"]

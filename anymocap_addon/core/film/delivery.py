@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -149,7 +150,7 @@ class Delivery:
         except (AnyMoCapError, KeyboardInterrupt):
             raise
         except Exception as error:
-            if self._service is None or self._service.masked(str(error)) == str(error):
+            if self._service is None or not self._service.shows_key("".join(traceback.format_exception(error))):
                 raise
             message = self._service.masked(f"{type(error).__name__}: {error}")
         finally:
@@ -348,22 +349,21 @@ class Delivery:
     def _send(self, order: Order) -> None:
         address = self._uploaded(order.picture)
         arguments = {**order.arguments, order.model.image: address}
-        intent = self.ledger.intend(
-            stage=order.stage,
-            item=order.item,
-            target=self._shown(order.target),
-            endpoint=order.model.endpoint,
-            model=order.model.name,
-            seed=order.seed,
-            hash=order.hash,
-            arguments=arguments,
-            estimate_usd=order.estimate_usd,
-        )
-        self._check_alone(intent, order)
+        # An interrupt between intent and reply would leave a fate that nobody knows.
         with uninterrupted():
+            intent = self.ledger.intend(
+                stage=order.stage,
+                item=order.item,
+                target=self._shown(order.target),
+                endpoint=order.model.endpoint,
+                model=order.model.name,
+                seed=order.seed,
+                hash=order.hash,
+                arguments=arguments,
+                estimate_usd=order.estimate_usd,
+            )
+            self._check_alone(intent, order)
             self._submit(order, intent, arguments)
-        if intent not in {one.intent for one in self.ledger.requests() if one.state == "refused"}:
-            self._new.remove(order)
 
     def _check_alone(self, intent: str, order: Order) -> None:
         """Two runs may have come here at once. The ledger's lines have one order: the first intent may go on."""
@@ -400,8 +400,10 @@ class Delivery:
         except FateUnknownError as error:
             self.ledger.add("unknown", intent, message=str(error))
             self._lost_reply = True
+            self._new.remove(order)
         else:
             self._refusals = 0
+            self._new.remove(order)
             self.ledger.add("submitted", intent, **vars(accepted))
             request = next(one for one in self.ledger.requests() if one.intent == intent)
             self._active.append(_Active(request, order.label, order.target))

@@ -17,6 +17,7 @@ _SUBMIT_TIMEOUT_S = 60.0
 _POLL_TIMEOUT = httpx.Timeout(60.0, connect=20.0)
 _MASK = "[key]"
 _LONGEST_TEXT = 600
+_SHORTEST_HALF = 8  # characters; shorter ones would mask ordinary words
 
 
 class NotSentError(Exception):
@@ -88,10 +89,17 @@ class FalService:
 
     def masked(self, text: object) -> str:
         """A text from outside without the key or its halves, cut to a sensible length."""
-        plain = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, default=str)
-        for secret in (self.key, *(half for half in self.key.split(":") if len(half) >= 8)):
-            plain = plain.replace(secret, _MASK)
+        plain = self._without_key(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, default=str))
         return plain if len(plain) <= _LONGEST_TEXT else plain[:_LONGEST_TEXT] + "…"
+
+    def shows_key(self, text: str) -> bool:
+        """Whether the key or one of its halves stands in a text."""
+        return self._without_key(text) != text
+
+    def _without_key(self, text: str) -> str:
+        for secret in (self.key, *(half for half in self.key.split(":") if len(half) >= _SHORTEST_HALF)):
+            text = text.replace(secret, _MASK)
+        return text
 
     def upload(self, file: Path) -> str:
         """Upload a file; returns its address.
@@ -198,7 +206,7 @@ class FalService:
             raise UnansweredError(type(error).__name__) from None
         if response.status_code < 300:
             try:
-                return json.loads(self._unmasked_json(response.text))
+                return json.loads(self._without_key(response.text))
             except ValueError:
                 raise UnansweredError("the answer cannot be read") from None
         self._check_key(response)
@@ -208,9 +216,6 @@ class FalService:
         if response.status_code in (408, 409, 429) or fal._is_ingress_error(response) or not error_type:
             raise UnansweredError(f"{response.status_code}: {message}")
         raise RefusedError(response.status_code, message, error_type)
-
-    def _unmasked_json(self, text: str) -> str:
-        return text.replace(self.key, _MASK)
 
     def cancel(self, request: Accepted) -> bool:
         """Ask to drop a request. True = it was asked; False = it had ended before.
