@@ -18,7 +18,7 @@ from .limits import GateLimits
 Array = NDArray[np.float64]
 
 BITS = 5
-NEAR = 0.085  # distance in OKLab's colour plane up to which a pixel has a limb's colour
+NEAR_HUE = 0.4  # radians in OKLab's colour plane up to which a pixel has a limb's colour
 LEAST_CHROMA = 0.05
 LEAST_AREA = 120  # half-size pixels that a limb must show in the reference frame to be watched
 LEAST_APART = 20  # half-size pixels between two limbs in a view, for their places to tell anything
@@ -55,43 +55,49 @@ def read_palette(clip: GateClip, paint: tuple[PaintGroup, ...]) -> Palette:
 
 
 def _table(clip: GateClip, paints: Array) -> NDArray[np.uint8]:
-    """The limb of every colour: the one whose colour in the reference frame is nearest in hue and strength."""
+    """The limb of every colour: the one whose hue is nearest to it, unless the creature's own skin is nearer.
+
+    Shade and the skin that shines through change a paint's strength more than its hue, and a limb that the reference
+    frame hides shows the clip a hue that only its paint tells.
+    """
     seen = oklab(clip.reference[clip.reference_mask] / 255.0)[:, 1:]
     wanted = oklab(paints)[:, 1:]
-    skin = _skin(seen, wanted)
-    centres = wanted.copy()
-    # Paint lets skin shine through and is shaded: the colours seen near it, not the pure paint.
-    for group in range(len(wanted)):
-        centres[group] = _settled(seen, wanted, group)
+    hues = _hue(np.stack([_settled(seen, wanted, group) for group in range(len(wanted))]))
     levels = (np.arange(1 << BITS) + 0.5) / (1 << BITS)
-    cube = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), -1)
-    plane = oklab(cube)[..., 1:]
-    others = np.concatenate([centres, skin])
-    distance = np.linalg.norm(plane[..., None, :] - others, axis=-1)
-    nearest = distance.argmin(-1)
-    right = (nearest < len(centres)) & (distance.min(-1) < NEAR)
-    right &= np.linalg.norm(plane, axis=-1) > LEAST_CHROMA
-    return np.where(right, nearest, NOTHING).astype(np.uint8)
+    plane = oklab(np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), -1))[..., 1:]
+    apart = _turn(_hue(plane)[..., None], hues)
+    right = (apart.min(-1) < NEAR_HUE) & (np.linalg.norm(plane, axis=-1) > LEAST_CHROMA)
+    skin = _skin(seen, hues)
+    if len(skin):
+        right &= _turn(_hue(plane)[..., None], skin).min(-1) > apart.min(-1)
+    return np.where(right, apart.argmin(-1), NOTHING).astype(np.uint8)
+
+
+def _hue(plane: Array) -> Array:
+    """(...) hue in radians of (..., 2) places in OKLab's colour plane."""
+    return np.asarray(np.arctan2(plane[..., 1], plane[..., 0]))
+
+
+def _turn(hue: Array, other: Array) -> Array:
+    """The angle between hues, 0 to pi."""
+    return np.asarray(np.abs((hue - other + np.pi) % (2 * np.pi) - np.pi))
 
 
 def _settled(seen: Array, wanted: Array, group: int) -> Array:
     """The middle of the reference's colours that are nearer to this paint than to the others, by hue."""
-    angle = np.arctan2(seen[:, 1], seen[:, 0])[:, None] - np.arctan2(wanted[:, 1], wanted[:, 0])
-    angle = np.abs((angle + np.pi) % (2 * np.pi) - np.pi)
-    mine = (angle.argmin(1) == group) & (angle[:, group] < 0.35) & (np.linalg.norm(seen, axis=1) > LEAST_CHROMA)
+    apart = _turn(_hue(seen)[:, None], _hue(wanted))
+    mine = (apart.argmin(1) == group) & (apart[:, group] < NEAR_HUE) & (np.linalg.norm(seen, axis=1) > LEAST_CHROMA)
     if mine.sum() < LEAST_AREA:
         return np.asarray(wanted[group])
     return np.asarray(np.median(seen[mine], 0))
 
 
-def _skin(seen: Array, wanted: Array) -> Array:
-    """(S, 2) grey, and the creature's own colours: the fullest cells of the colour plane that no paint is near to."""
+def _skin(seen: Array, hues: Array) -> Array:
+    """(S) hues of the creature's own colours: of the fullest cells of the colour plane that no paint is near to."""
     cells, counts = np.unique(np.rint(seen / 0.04).astype(int), axis=0, return_counts=True)
     places = cells[np.argsort(-counts)[:8]] * 0.04
-    angle = np.arctan2(places[:, 1], places[:, 0])[:, None] - np.arctan2(wanted[:, 1], wanted[:, 0])
-    angle = np.abs((angle + np.pi) % (2 * np.pi) - np.pi).min(1)
-    far = (angle > 0.35) & (np.linalg.norm(places, axis=1) > LEAST_CHROMA)
-    return np.concatenate([np.zeros((1, 2)), places[far]])
+    far = (_turn(_hue(places)[:, None], hues).min(1) > NEAR_HUE / 2) & (np.linalg.norm(places, axis=1) > LEAST_CHROMA)
+    return _hue(places[far])
 
 
 def _labels(frame: NDArray[np.uint8], mask: NDArray[np.bool_], table: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -122,7 +128,7 @@ def check_colours(clip: GateClip, palette: Palette, limits: GateLimits) -> Findi
         one, other = (palette.words[group] for group in pairs[pair])
         frame, shown = int(swap_frame), pairs[pair][0]
         reasons.append(f"{one} and {other} change places: two limbs swap their colours")
-    marks = _box(palette.labels[frame] == shown) or _box(clip.masks[frame]) if reasons else ()
+    marks = boxes_of(palette.labels[frame] == shown, clip) or boxes_of(clip.masks[frame], clip) if reasons else ()
     return Finding("colours", figures, tuple(reasons), frame, marks)
 
 
@@ -190,9 +196,12 @@ def smoothed(values: Array) -> Array:
     return np.asarray(np.median(windows, 1))
 
 
-def _box(mask: NDArray[np.bool_]) -> tuple[Mark, ...]:
-    """The box around a mask's pixels, layout px; none when it is empty."""
-    if not mask.any():
-        return ()
-    left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
-    return ((left / SCALE, top / SCALE, (left + width) / SCALE, (top + height) / SCALE),)
+def boxes_of(mask: NDArray[np.bool_], clip: GateClip) -> tuple[Mark, ...]:
+    """The box around a mask's pixels in each view that shows any, layout px."""
+    boxes = []
+    for columns in clip.studio.views:
+        if mask[:, columns].any():
+            left, top, width, height = cv2.boundingRect(mask[:, columns].astype(np.uint8))
+            left += columns.start
+            boxes.append((left / SCALE, top / SCALE, (left + width) / SCALE, (top + height) / SCALE))
+    return tuple(boxes)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from ..palette import oklab
-from .clip import SCALE, GateClip
-from .colours import smoothed
-from .finding import Finding, Mark
+from .clip import GateClip
+from .colours import boxes_of, smoothed
+from .finding import Finding
 from .limits import GateLimits
 
 Array = NDArray[np.float64]
@@ -38,10 +37,7 @@ def check_same(clip: GateClip, limits: GateLimits) -> Finding:
     if factor.max() > limits.area_factor:
         frame = int(factor.max(1).argmax())
         reasons.append(f"the creature is {factor.max():.1f} times larger or smaller than in the reference frame")
-    marks: tuple[Mark, ...] = ()
-    if reasons and clip.masks[frame].any():
-        left, top, width, height = cv2.boundingRect(clip.masks[frame].astype(np.uint8))
-        marks = ((left / SCALE, top / SCALE, (left + width) / SCALE, (top + height) / SCALE),)
+    marks = boxes_of(clip.masks[frame], clip) if reasons else ()
     return Finding("same", figures, tuple(reasons), frame, marks)
 
 
