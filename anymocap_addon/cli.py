@@ -12,6 +12,7 @@ from .commands.batch import batch
 from .commands.demo import demo
 from .commands.doctor import doctor
 from .commands.drive import drive
+from .commands.ledger import ledger
 from .commands.run_all import run_all
 from .commands.status import status
 from .core.errors import AnyMoCapError, CancelledError
@@ -63,6 +64,8 @@ def _answer(registry: Registry, arguments: argparse.Namespace, pool: Pool) -> di
     paths = creature_paths(arguments)
     if verb == "status":
         return {"verb": verb, "ok": True, **status(registry, paths, arguments.clip)}
+    if verb == "ledger":
+        return {"verb": verb, "ok": True, **ledger(paths)}
     if verb == "run":
         return {"verb": verb, "ok": True, "stages": run_all(registry, paths, arguments.clip, pool)}
     stage = registry[verb]

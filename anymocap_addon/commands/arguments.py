@@ -17,6 +17,7 @@ CREATURE_VARIABLE = "MOCAP_CREATURE"
 _OWN_VERBS = {
     "run": "run every stage that is missing or stale",
     "status": "say in which state every stage is",
+    "ledger": "what the creature has cost at fal, by day, and what is not settled",
     "demo": "the whole pipeline on the built-in creature, or on --mesh",
     "doctor": "check that everything needed is installed",
     "batch": "many creatures and clips from one TOML file",
@@ -113,6 +114,7 @@ def _add_nothing(verb: argparse.ArgumentParser) -> None:
 _ADD_OWN: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "run": _add_run,
     "status": _add_run,
+    "ledger": _add_nothing,
     "demo": _add_demo,
     "doctor": _add_nothing,
     "batch": _add_batch,

@@ -55,6 +55,25 @@ class ShowcaseCamera:
 
 
 @dataclass(frozen=True)
+class FilmDefaults:
+    """What is filmed with where nothing else is said; empty values mean AnyMoCap's own defaults.
+
+    Attributes:
+        model: name in the model table; seeds: one take each.
+        seconds: length of a clip; resolution: a word of the model.
+        ceiling_usd: US dollars a day for this creature, 0 = none.
+        loras: LoRAs for models that take them: {"path": address, "scale": 0..4}.
+    """
+
+    model: str = ""
+    seeds: tuple[int, ...] = ()
+    seconds: float = 0.0
+    resolution: str = ""
+    ceiling_usd: float = 0.0
+    loras: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
 class Creature:
     """All of creature.json.
 
@@ -63,6 +82,7 @@ class Creature:
         testpose: bone -> XYZ degrees: the pose drawn to check the skin; start_pose: the pose of the reference frame.
         rigid: hard single-bone skinning for all bones (True) or for those named.
         fix_front_swaps: let the fit repair left/right swaps in the front view too.
+        film: what is filmed with where nothing else is said.
     """
 
     name: str
@@ -77,6 +97,7 @@ class Creature:
     start_pose: dict[str, Degrees] = field(default_factory=dict)
     rigid: bool | tuple[str, ...] = False
     fix_front_swaps: bool = False
+    film: FilmDefaults = FilmDefaults()
 
 
 def _layout(data: dict[str, Any]) -> Layout:
@@ -99,6 +120,13 @@ def _paint(data: list[dict[str, Any]]) -> tuple[PaintGroup, ...]:
         word = group.get("word", "")
         groups.append(PaintGroup(group["name"], word, (red, green, blue), tuple(group["bones"])))
     return tuple(groups)
+
+
+def _film(data: dict[str, Any]) -> FilmDefaults:
+    values: dict[str, Any] = known_keys(FilmDefaults, data)
+    for name in ("seeds", "loras"):
+        values[name] = tuple(values.get(name, ()))
+    return FilmDefaults(**values)
 
 
 def load_creature(path: Path | str) -> Creature:
@@ -126,6 +154,7 @@ def load_creature(path: Path | str) -> Creature:
         start_pose=_triples(data.get("start_pose", {})),
         rigid=rigid if isinstance(rigid, bool) else tuple(rigid),
         fix_front_swaps=data.get("fix_front_swaps", False),
+        film=_film(data.get("film", {})),
     )
 
 
@@ -146,6 +175,8 @@ def creature_to_json(creature: Creature) -> dict[str, Any]:
         "rigid": creature.rigid if isinstance(creature.rigid, bool) else list(creature.rigid),
         "fix_front_swaps": creature.fix_front_swaps,
     }
+    if creature.film != FilmDefaults():
+        data["film"] = {**vars(creature.film), "seeds": list(creature.film.seeds), "loras": list(creature.film.loras)}
     if creature.layout is not None:
         data["layout"] = vars(creature.layout)
     return data

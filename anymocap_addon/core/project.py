@@ -49,6 +49,28 @@ class ClipPaths:
         return self.folder / "clip.json"
 
     @property
+    def taken(self) -> Path:
+        """The clip as every stage reads it; `take_json` vouches for it."""
+        return self.folder / "source.mp4"
+
+    @property
+    def take_json(self) -> Path:
+        return self.folder / "take.json"
+
+    @property
+    def original(self) -> Path:
+        """Folder with a copy of the clip as it came, when it came from outside the project."""
+        return self.folder / "original"
+
+    @property
+    def gate_json(self) -> Path:
+        return self.folder / "gate.json"
+
+    @property
+    def gate_png(self) -> Path:
+        return self.folder / "gate.png"
+
+    @property
     def det(self) -> Path:
         return self.folder / "det.npz"
 

@@ -126,7 +126,7 @@ class _BatchReader:
         self._check_used(given, None if own is None else own + of_clips, where)
         paths = project.creature(table["name"])
         settings = _over(defaults, given)
-        stages = [s for s in self._chosen(listed, given) if s.per == "creature"]
+        stages = [s for s in self._chosen(listed, given, paths, None) if s.per == "creature"]
         entries = [BatchEntry(paths, None, self._steps(stages, settings, None, where, paths))]
         clips = table.get("clip", [])
         self._check_names(clips, f"{where}: clip", "The clip")
@@ -139,7 +139,7 @@ class _BatchReader:
         given = self._given(table, "clip", where)
         own = self._stages(table.get("stages"), self._per_clip(), f"{where}: stages")
         self._check_used(given, own, where)
-        chosen = self._chosen(own if own is not None else listed, {**asked, **given})
+        chosen = self._chosen(own if own is not None else listed, {**asked, **given}, paths, table["name"])
         stages = [stage for stage in chosen if stage.per != "creature"]
         steps = self._steps(stages, _over(settings, given), table["name"], where, paths)
         return BatchEntry(paths, table["name"], steps)
@@ -160,11 +160,11 @@ class _BatchReader:
             steps.append(BatchStep(stage, given, item))
         return tuple(steps)
 
-    def _chosen(self, listed: list[str] | None, asked: Given) -> list[Stage]:
+    def _chosen(self, listed: list[str] | None, asked: Given, paths: CreaturePaths, item: str | None) -> list[Stage]:
         """The stages in pipeline order: those listed, else what runs by itself and what has settings of its own."""
         if listed is not None:
             return [stage for stage in self._registry if stage.name in listed]
-        return [stage for stage in self._registry if stage.automatic or stage.name in asked]
+        return [s for s in self._registry if s.starts_by_itself(paths, item) or s.name in asked]
 
     def _per_clip(self) -> list[str]:
         return [stage.name for stage in self._registry if stage.per != "creature"]
@@ -184,7 +184,8 @@ class _BatchReader:
 
     def _given(self, table: Table, shape: str, where: str) -> Given:
         """Settings by stage that stand in the table of a creature or clip."""
-        tables = {name: dict(value) for name, value in table.items() if name in self._registry}
+        named = {name: value for name, value in table.items() if name in self._registry and name not in SHORT_KEYS}
+        tables = {name: dict(value) for name, value in named.items()}  # `mesh` is prep's file, not the stage
         for key in self._shapes[shape]["properties"]:
             if key not in SHORT_KEYS or key not in table:
                 continue

@@ -9,11 +9,15 @@ from ..core.stage_record import StageRecord
 _MEASURED_CORES = 2
 # Seconds measured on two cores, the start of the background process included.
 _TYPICAL_S: dict[str, float] = {
+    "mesh": 120.0,
+    "film": 150.0,
     "example": 15.0,
     "prep": 4.0,
     "rig": 4.0,
     "ref": 5.0,
     "prompt": 2.0,
+    "take": 4.0,
+    "gate": 10.0,
     "detect": 17.0,
     "preview": 5.0,
     "fit": 4.0,

@@ -134,7 +134,7 @@ def stale_plan(
             record = load_record(paths, stage.name, item) if stage.per == per else None
             if record is not None and record.cleaned and not _needed_again(registry, paths, stage, settings_of):
                 continue
-            if stage.per == per and (stage.automatic or record is not None):
+            if stage.per == per and not stage.paid and (stage.starts_by_itself(paths, item) or record is not None):
                 planned.append(Planned(stage.name, settings_of(stage, item), item))
     return planned
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..core.clip_source import clip_video
+from ..core.clip_source import clip_video, numbered_pictures, original_video
+from ..core.film.models import PROJECT_FILE
+from ..core.film.takes import film_files
 from ..core.project import ClipPaths, CreaturePaths
 from .setting import Setting
 from .stage import Registry, Stage, Step
@@ -26,6 +28,34 @@ PROCESSES = Setting(
 )
 
 
+# What every stage that costs money asks. A yes holds for one run.
+PAYING = (
+    Setting("yes", "flag", False, "pay for what is new; without it the cost is told and nothing is sent", once=True),
+    Setting(
+        "ceiling",
+        "number",
+        None,
+        "most that this creature may cost a day, 0 = no ceiling; left out = creature.json",
+        "US dollars",
+        0.0,
+        100000.0,
+        optional=True,
+        portable=True,
+    ),
+    Setting(
+        "on_unknown",
+        "text",
+        "ask",
+        "what to do with requests of which nobody knows whether fal took them",
+        choices=("ask", "resend", "forget"),
+        once=True,
+    ),
+    Setting("request", "text", "", "id of such a request that was found in the fal account: follow it", once=True),
+    Setting("withdraw", "flag", False, "send nothing; drop what still waits in fal's queue, fetch the rest", once=True),
+    Setting("poll", "number", 3.0, "time between two looks at fal's queue", "s", 0.01, 60.0, portable=True),
+)
+
+
 def _clip(paths: CreaturePaths, values: Values) -> ClipPaths:
     return paths.clip(values["clip"])
 
@@ -40,6 +70,14 @@ def _video(paths: CreaturePaths, values: Values) -> Path:
     return clip_video(paths, values["clip"])
 
 
+def _original(paths: CreaturePaths, values: Values) -> list[Path]:
+    """A pattern of pictures is no file: its folder stands for it."""
+    named = Path(paths.root, values["video"]) if values.get("video") else original_video(paths, values["clip"])
+    if named is None:
+        return []
+    return [named.parent if numbered_pictures(named) else named]
+
+
 EXAMPLE = Stage(
     name="example",
     label="Example creature",
@@ -47,6 +85,23 @@ EXAMPLE = Stage(
     steps=(Step("blender", "blender.builtin_creature:run"),),
     outputs=lambda paths, _: [paths.assets / "model.glb", paths.creature_json],
     automatic=False,
+)
+
+MESH = Stage(
+    name="mesh",
+    label="Mesh from a picture",
+    help="have a mesh made from one picture at fal (costs money)",
+    steps=(Step("worker", "core.film.mesh:run"),),
+    settings=(
+        Setting("picture", "path", help="picture of the creature: alone, whole, in its rest pose", required=True),
+        Setting("model", "text", "", "model of the model table; empty = the default"),
+        SEED,
+        *PAYING,
+    ),
+    inputs=lambda paths, values: [Path(paths.root, values["picture"])] if values["picture"] else [],
+    outputs=lambda paths, _: [paths.assets / "model.glb"],
+    automatic=False,
+    paid=True,
 )
 
 PREP = Stage(
@@ -119,6 +174,29 @@ PROMPT = Stage(
     outputs=lambda paths, values: [paths.prompt(values["move"])],
     per="move",
     automatic=False,
+)
+
+FILM = Stage(
+    name="film",
+    label="Film",
+    help="have a video model at fal make clips of a move (costs money)",
+    steps=(Step("worker", "core.film.film:run"),),
+    settings=(
+        Setting("move", "name", help="name of the move", required=True),
+        Setting("model", "text", "", "model of the model table; empty = creature.json, else the default"),
+        Setting("seeds", "text", "", 'one take each, e.g. "1 2 3" or "1-3"; empty = creature.json, else 1'),
+        Setting("seconds", "number", 0.0, "length of a clip, 0 = creature.json, else 5", "s", 0.0, 60.0),
+        Setting("resolution", "text", "", "a word of the model; empty = creature.json, else about 720 rows"),
+        Setting("at_once", "integer", 2, "requests at the same time", minimum=1, maximum=20, portable=True),
+        *PAYING,
+    ),
+    inputs=lambda paths, values: [paths.prompt(values["move"]), paths.ref_png],
+    optional_inputs=lambda paths, _: [paths.root / PROJECT_FILE],
+    creature_keys=("film",),
+    outputs=film_files,
+    per="move",
+    automatic=False,
+    paid=True,
 )
 
 DATASET = Stage(
@@ -196,6 +274,38 @@ EXAM = Stage(
     partial=lambda paths, values: [paths.exam(values["clip"]).frames],
     per="clip",
     automatic=False,
+)
+
+TAKE = Stage(
+    name="take",
+    label="Take in",
+    help="bring a video file or numbered pictures into the form that all stages read",
+    steps=(Step("worker", "core.video.take:run"),),
+    settings=(
+        CLIP,
+        Setting("video", "path", "", "video file, folder of numbered pictures or walk_####.png; empty = as added"),
+        Setting(
+            "rate", "number", 0.0, "frame rate; 0 = the file's own, 24 for pictures", "frames a second", 0.0, 1000.0
+        ),
+        THREADS,
+    ),
+    inputs=_original,
+    outputs=lambda paths, values: [_clip(paths, values).taken, _clip(paths, values).take_json],
+    per="clip",
+    only_with=lambda paths, values: [_clip(paths, values).source],
+)
+
+GATE = Stage(
+    name="gate",
+    label="Gate",
+    help="look whether a clip is worth reading, and refuse it with reasons and a picture",
+    steps=(Step("worker", "core.gate.gate:run"),),
+    settings=(CLIP, Setting("allow", "flag", False, "read the clip although it is refused"), THREADS),
+    inputs=lambda paths, values: [clip_video(paths, values["clip"]), paths.ref_png],
+    creature_keys=("layout", "paint"),
+    outputs=lambda paths, values: [_clip(paths, values).gate_json, _clip(paths, values).gate_png],
+    per="clip",
+    only_with=lambda paths, values: [_clip(paths, values).source],
 )
 
 DETECT = Stage(
@@ -334,14 +444,18 @@ REPORT = Stage(
 
 REGISTRY = Registry(
     (
+        MESH,
         EXAMPLE,
         PREP,
         RIG,
         REF,
         PROMPT,
+        FILM,
         DATASET,
         TRAIN,
         EXAM,
+        TAKE,
+        GATE,
         DETECT,
         PREVIEW,
         FIT,

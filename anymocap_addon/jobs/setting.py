@@ -36,6 +36,7 @@ class Setting:
         required: there is no default; the caller must give a value.
         optional: None is allowed and means "decide from the creature".
         portable: a change of the value does not change the result (threads, processes, device).
+        once: the value holds for this run only (a yes to a cost): it is neither recorded nor remembered.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Setting:
     required: bool = False
     optional: bool = False
     portable: bool = False
+    once: bool = False
 
     @property
     def flag(self) -> str:

@@ -71,8 +71,11 @@ class Stage:
         partial: files and folders of unfinished work, valid for the same inputs and settings only.
         per: "creature", or "clip" (setting `clip`) or "move" (setting `move`) when there is one result for each.
         automatic: `run` starts it by itself; others only again, after somebody asked for them once.
+        only_with: files without which `run` leaves the stage out, automatic or not.
         gather: "module:function" that an operator calls in the artist's own process before the stage starts:
             (paths, given settings) -> settings, for what only the open scene knows.
+        paid: it costs money: nothing but the artist's own request starts it, and its being out of date holds up no
+            other stage.
         version: raised when the stage's result changes for the same input, which makes old results stale.
     """
 
@@ -88,7 +91,9 @@ class Stage:
     partial: Files = no_files
     per: Literal["creature", "clip", "move"] = "creature"
     automatic: bool = True
+    only_with: Files = no_files
     gather: str = ""
+    paid: bool = False
     version: int = 1
 
     def check(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -98,6 +103,17 @@ class Stage:
     def item(self, settings: dict[str, Any]) -> str | None:
         """Name of the clip or move that these settings are about; None for a stage per creature."""
         return None if self.per == "creature" else str(settings[self.per])
+
+    def starts_by_itself(self, paths: CreaturePaths, item: str | None) -> bool:
+        """Whether `run` starts it for this clip or move without having been asked for it before."""
+        if not self.automatic or (self.per != "creature" and item is None):
+            return self.automatic
+        return all(path.exists() for path in self.only_with(paths, self.item_settings(item)))
+
+    def recorded(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The settings without those that hold for one run only."""
+        once = {setting.name for setting in self.settings if setting.once}
+        return {name: value for name, value in settings.items() if name not in once}
 
     def item_settings(self, item: str | None) -> dict[str, Any]:
         """Default settings for one clip or move, without any check of required values."""

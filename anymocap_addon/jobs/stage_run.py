@@ -212,7 +212,7 @@ class StageRun:
             stage=self.stage.name,
             outcome="running",
             clip=self.item,
-            settings={**self.settings, **creature_values(self.stage, self.paths)},
+            settings={**self.stage.recorded(self.settings), **creature_values(self.stage, self.paths)},
             inputs=[mark_file(path, self.paths.root) for path in self._inputs()],
             versions={**versions(), STAGE_VERSION: str(self.stage.version)},
             started=time.strftime("%Y-%m-%dT%H:%M:%S"),
@@ -292,7 +292,7 @@ class StageRun:
         own = [mark_file(path, self.paths.root) for path in self._inputs()]
         # What the stage itself made (prep writes the first creature.json, rig adds paint) counts as it made it.
         record.inputs += [mark for mark in own if mark.path not in marked]
-        record.settings = {**self.settings, **creature_values(self.stage, self.paths)}
+        record.settings = {**self.stage.recorded(self.settings), **creature_values(self.stage, self.paths)}
         record.outputs = [mark_file(path, self.paths.root) for path in outputs]
         record.outcome = "done"
         self._end(record)

@@ -63,7 +63,7 @@ def own_staleness(
     """Why the recorded run does not stand for these settings and the files as they are now; None when it does."""
     if record.versions.get(STAGE_VERSION, str(stage.version)) != str(stage.version):
         return f"{stage.name} works differently now"
-    portable = {setting.name for setting in stage.settings if setting.portable}
+    portable = {setting.name for setting in stage.settings if setting.portable or setting.once}
     # A setting that the stage did not have yet counts as its default: that is how it ran.
     recorded = {**{setting.name: setting.default for setting in stage.settings}, **record.settings}
     record = replace(record, settings={k: v for k, v in recorded.items() if k not in portable})
@@ -175,6 +175,6 @@ class StateReader:
 
     def _upstream_reason(self, upstream: Stage, item: str | None) -> str:
         state = self.state(upstream, None if upstream.per == "creature" else item)
-        if state.word in ("ready", "missing"):
+        if state.word in ("ready", "missing") or (upstream.paid and state.word != "running"):
             return ""  # missing: its files are there, made in another way (an own mesh, a copied reader)
         return f"{upstream.name} is {state.word}"

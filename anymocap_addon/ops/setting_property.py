@@ -24,6 +24,8 @@ def setting_property(setting: Setting, update: Callable[[Any, Any], None] | None
     words: dict[str, Any] = {"name": setting.name.replace("_", " ").capitalize(), "description": setting.describe()}
     if update is not None:
         words["update"] = update
+    if setting.once:
+        words["options"] = {"SKIP_SAVE"}  # a button does not say yes to a cost because it did the last time
     if setting.choices:
         items = [
             (choice or _EMPTY_CHOICE, (choice or "from the creature").capitalize(), "") for choice in setting.choices

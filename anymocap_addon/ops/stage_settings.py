@@ -19,8 +19,10 @@ FROM_SCENE = ("clip", "move", "armature", "start_frame")
 
 
 def own_settings(stage: Stage) -> tuple[Setting, ...]:
-    """The settings that the stage's group holds: all but those that the Scene holds for all stages."""
-    return tuple(setting for setting in stage.settings if setting.name not in FROM_SCENE)
+    """The settings that the stage's group holds: all but those that the Scene holds for all stages, and those that hold
+    for one run.
+    """
+    return tuple(setting for setting in stage.settings if setting.name not in FROM_SCENE and not setting.once)
 
 
 def chosen_values(group: Any, stage: Stage) -> dict[str, Any]:

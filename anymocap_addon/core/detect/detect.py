@@ -17,8 +17,10 @@ from ..clip_source import clip_video
 from ..detections import Detections, save_detections
 from ..errors import BadInputError
 from ..fit.sync import SyncFigures, sync_figures
+from ..formats import read_json
 from ..joint_links import joint_links
 from ..layout import Layout
+from ..project import ClipPaths
 from ..reader.reading import Reader, Reading
 from ..rig import RigInfo
 from ..stage_context import StageContext
@@ -52,10 +54,11 @@ def run(ctx: StageContext) -> dict[str, Any]:
     clip = Clip(video, threads)
     alignment = _aligned(ctx, clip, layout)
     reading, timing = _read(ctx, clip, reader, alignment, layout)
+    shown = shown_times(_paths(ctx), video)
     warnings = [*alignment.warnings, *_clip_warnings(clip, timing)]
     for warning in warnings:
         ctx.log(f"Warning: {warning}")
-    detections = _detections(ctx, rig, reading, timing, alignment, video)
+    detections = _detections(ctx, rig, reading, timing, alignment, video, shown)
     figures = sync_figures(
         detections.front_uv[..., 1], detections.side_uv[..., 1],
         detections.front_conf, detections.side_conf, rig.contacts, rig.pairs,
@@ -75,7 +78,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     }
 
 
-def _paths(ctx: StageContext) -> Any:
+def _paths(ctx: StageContext) -> ClipPaths:
     return ctx.paths.clip(str(ctx.settings["clip"]))
 
 
@@ -86,6 +89,14 @@ def clip_file(ctx: StageContext) -> Path:
         return clip_video(ctx.paths, str(ctx.settings["clip"]))
     path = Path(named).expanduser()
     return path if path.is_absolute() or path.exists() else ctx.project.root / path
+
+
+def shown_times(files: ClipPaths, video: Path) -> NDArray[np.float64] | None:
+    """When the original shows the frames of a taken clip, seconds; None where that is when the clip shows them."""
+    if video != files.taken or not files.take_json.exists():
+        return None
+    shown = read_json(files.take_json, "take").get("shown_s")
+    return None if shown is None else np.array(shown, float)
 
 
 def load_reference(path: Path, layout: Layout) -> Picture:
@@ -168,10 +179,15 @@ def _clip_warnings(clip: Clip, timing: Timing) -> list[str]:
 
 
 def _detections(
-    ctx: StageContext, rig: RigInfo, reading: Reading, timing: Timing, alignment: Alignment, video: Path
-) -> Detections:
+    ctx: StageContext, rig: RigInfo, reading: Reading, timing: Timing, alignment: Alignment, video: Path,
+    shown: NDArray[np.float64] | None,
+) -> Detections:  # fmt: skip
     arrays: dict[str, Any] = {name: np.asarray(getattr(reading, name), float) for name in _ARRAYS}
     pts = timing.pts
+    if shown is not None and len(shown) == len(pts):
+        # A frame that stands in for its neighbours was seen at one time only: between such times lie the joints.
+        seen, first = np.unique(shown, return_index=True)
+        arrays = {name: at_times(values[first], seen, pts) for name, values in arrays.items()}
     if timing.variable:
         times = even_times(timing)
         arrays = {name: at_times(values, pts, times) for name, values in arrays.items()}

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,11 +80,19 @@ class _Log:
         return stamp * self.tick
 
 
+class FrameSource(Protocol):
+    """What gives frames in order; `times` grows with them: seconds on any clock, one a frame given."""
+
+    times: list[float]
+
+    def __iter__(self) -> Iterator[Picture]: ...
+
+
 class Clip:
     """A clip that is read frame by frame.
 
     Iterate to get pictures (H, W, 3) uint8 RGB as a player shows them (rotation applied, square pixels, alpha on the
-    studio's grey). After the last one `timing()` and `lost_frames` are known.
+    studio's grey, fields woven into one picture a frame). After the last one `timing()` and `lost_frames` are known.
 
     Args:
         path: the video file.
@@ -98,6 +106,7 @@ class Clip:
         self.info: VideoInfo = probe(path)
         self.threads = threads
         self.times: list[float] = []
+        self.tick = 0.0
         self.errors: list[str] = []
         self.complete = False
 
@@ -119,7 +128,7 @@ class Clip:
                 yield _picture(np.frombuffer(data, np.uint8).reshape(info.height, info.width, channels))
             process.wait()
             reader.join()
-            self.complete = True
+            self.complete, self.tick = True, log.tick
         finally:
             if process.poll() is None:
                 process.kill()
@@ -136,7 +145,7 @@ class Clip:
         """Times and rate, once every frame was read."""
         if not self.complete:
             raise AnyMoCapError("The clip was not read to its end.", file=self.info.path)
-        return timing(np.array(self.times), self.info.fps)
+        return timing(np.array(self.times), self.info.fps, self.tick)
 
     @property
     def lost_frames(self) -> int:
@@ -162,12 +171,14 @@ class Clip:
 def _command(info: VideoInfo, threads: int) -> list[str]:
     matrix = "" if info.known_matrix else ":in_color_matrix=" + ("bt709" if info.height >= _HD_ROWS else "bt601")
     scale = f"scale={info.width}:{info.height}:flags=bicubic+accurate_rnd+full_chroma_int{matrix}"
+    # One frame for each: two a frame would show times that the container does not count.
+    fields = "bwdif=mode=send_frame:deint=all," if info.interlaced else ""
     pixels = "rgba" if info.has_alpha else "rgb24"
     decoder = ["-c:v", "libvpx-vp9"] if info.has_alpha and info.codec == "vp9" else []
     return [
         ffmpeg_program(), "-hide_banner", "-nostdin", "-nostats", "-loglevel", "repeat+level+info",
         *ONLY_FILES, "-threads", str(threads), "-fflags", "+discardcorrupt", *decoder, "-i", file_address(info.path),
-        "-map", f"0:{info.stream}", "-vf", f"showinfo=checksum=0,{scale}", "-fps_mode", "passthrough",
+        "-map", f"0:{info.stream}", "-vf", f"{fields}showinfo=checksum=0,{scale}", "-fps_mode", "passthrough",
         "-f", "rawvideo", "-pix_fmt", pixels, "pipe:1",
     ]  # fmt: skip
 
@@ -180,8 +191,15 @@ def _picture(frame: Picture) -> Picture:
     return np.rint(solid).astype(np.uint8)
 
 
-def timing(times: NDArray[np.float64], claimed_fps: float) -> Timing:
-    """Rate of frames shown at `times` (T) seconds on any clock; see `_rate` for what a claimed rate is worth."""
+def timing(times: NDArray[np.float64], claimed_fps: float, tick: float = 0.0) -> Timing:
+    """Rate of frames shown at `times` (T) seconds on any clock; see `_rate` for what a claimed rate is worth.
+
+    Args:
+        tick: the clock's step in seconds, where it is known.
+
+    Raises:
+        BadInputError: the times do not grow.
+    """
     pts = times - times[0]
     if len(pts) < 2:
         return Timing(pts, claimed_fps or 24.0, False)
@@ -191,20 +209,22 @@ def timing(times: NDArray[np.float64], claimed_fps: float) -> Timing:
         raise BadInputError("The frames' times do not grow.", hint="Convert the clip to a constant frame rate.")
     # One millisecond: the clock of Matroska and WebM, which makes 24 fps read as steps of 41 and 42 ms.
     uneven = np.abs(steps - usual) > max(_EVEN_SHARE * usual, 1.1e-3)
-    if uneven.any():
+    # A GIF counts in hundredths: its even 24 fps are steps of 4 and 5, never more than one off the even times.
+    rounded = bool((np.abs(pts - mean * np.arange(len(pts))) <= 1.05 * tick).all())
+    if uneven.any() and not rounded:
         return Timing(pts, 1 / usual if uneven.mean() < 0.5 else 1 / mean, True)
-    return Timing(pts, _rate(mean, float(pts[-1]), claimed_fps), False)
+    return Timing(pts, _rate(mean, float(pts[-1]), claimed_fps, max(tick, 1e-3)), False)
 
 
-def _rate(step: float, span: float, claimed_fps: float) -> float:
-    """The whole, broadcast or claimed rate that the mean step stands for, as far as a clock of ms can tell.
+def _rate(step: float, span: float, claimed_fps: float, tick: float) -> float:
+    """The whole, broadcast or claimed rate that the mean step stands for, as far as a clock of `tick` s can tell.
 
     A claim is not simply believed: containers claim 1,000 frames a second, or 29.97 for 30000/1001.
     """
     measured = 1 / step
     whole, broadcast = float(round(measured)), round(measured * 1.001) / 1.001
     for rate in (*sorted((whole, broadcast), key=lambda r: abs(r - measured)), claimed_fps):
-        if abs(rate / measured - 1) < 1.5e-3 / span:
+        if abs(rate / measured - 1) < 1.5 * tick / span:
             return rate
     return measured
 
@@ -221,7 +241,11 @@ def frames_at(path: Path | str, times: NDArray[np.float64], threads: int = 0) ->
 
     Clips of a constant rate give every frame once; of a variable rate, what a player would show.
     """
-    clip = Clip(path, threads)
+    yield from nearest_frames(Clip(path, threads), times)
+
+
+def nearest_frames(clip: FrameSource, times: NDArray[np.float64]) -> Iterator[Picture]:
+    """As `frames_at`, of a clip that is open."""
     wanted = iter(np.asarray(times, float).tolist())
     target = next(wanted, None)
     previous: tuple[float, Picture] | None = None

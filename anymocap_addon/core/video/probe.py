@@ -15,6 +15,7 @@ _SIZE = re.compile(r"^(\d+)x(\d+)(?: \[SAR (\d+):(\d+) DAR \d+:\d+\])?")
 _ROTATION = re.compile(r"rotation of (-?\d+(?:\.\d+)?) degrees")
 _RATE = re.compile(r"^(\d+(?:\.\d+)?)(k?) (fps|tbr)$")
 _MATRICES = ("bt709", "bt470bg", "smpte170m", "bt2020", "fcc", "smpte240m", "gbr", "ycgco")
+_FIELDS = ("top first", "bottom first", "top coded first", "bottom coded first")
 _ALPHA = ("yuva", "rgba", "bgra", "argb", "abgr", "gbrap", "ya8", "ya16", "pal8")
 
 
@@ -34,6 +35,7 @@ class VideoInfo:
         full_range: the picture uses all 256 levels.
         has_alpha, has_audio: audio is ignored, alpha is laid on the studio's grey.
         known_matrix: the file says how its colours were coded.
+        interlaced: a frame holds two fields of different times.
     """
 
     path: Path
@@ -51,6 +53,7 @@ class VideoInfo:
     has_alpha: bool
     has_audio: bool
     known_matrix: bool
+    interlaced: bool = False
 
     @property
     def expected_frames(self) -> int | None:
@@ -153,4 +156,5 @@ def probe(path: Path | str) -> VideoInfo:
         has_alpha=name.startswith(_ALPHA),
         has_audio=audio,
         known_matrix=any(matrix in pixels for matrix in _MATRICES) or not name.startswith(("yuv", "nv", "p0")),
+        interlaced=any(order in pixels for order in _FIELDS),
     )
