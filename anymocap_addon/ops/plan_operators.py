@@ -25,7 +25,7 @@ from .states import why_blocked
 if TYPE_CHECKING:
     from bpy.types import Context
 
-_CAPTURE = ("detect", "fit", "preview")
+_CAPTURE = ("take", "gate", "detect", "fit", "preview")
 
 
 class _PlanOperator(NeedsCreature, ReportsErrors):
@@ -85,7 +85,7 @@ class ANYMOCAP_OT_run_stale(_PlanOperator, bpy.types.Operator):
 
 
 class ANYMOCAP_OT_capture(_PlanOperator, bpy.types.Operator):
-    """Read the clip, fit the skeleton's motion to it, and make ready what the overlay shows"""
+    """Check the clip, read it, fit the skeleton's motion to it, and make ready what the overlay shows"""
 
     bl_idname = "anymocap.capture"
     bl_label = "Capture"
@@ -100,8 +100,9 @@ class ANYMOCAP_OT_capture(_PlanOperator, bpy.types.Operator):
         return _why_busy(context, _CAPTURE, clip) or why_blocked(context, REGISTRY["detect"])
 
     def planned(self, context: Context) -> list[Planned]:
-        clip = context.scene.anymocap.clip
-        return [Planned(name, asked_settings(context, REGISTRY[name], clip), clip) for name in _CAPTURE]
+        clip, paths = context.scene.anymocap.clip, creature_paths(context)
+        stages = [REGISTRY[name] for name in _CAPTURE if REGISTRY[name].starts_by_itself(paths, clip)]
+        return [Planned(stage.name, asked_settings(context, stage, clip), clip) for stage in stages]
 
 
 class ANYMOCAP_OT_test_reader(_PlanOperator, bpy.types.Operator):

@@ -12,6 +12,7 @@ import pytest
 from pretended import pretend_creature, pretend_run
 
 import anymocap_addon
+from anymocap_addon.core.clip_source import add_clip
 from anymocap_addon.core.project import CreaturePaths, Project
 from anymocap_addon.core.stage_record import load_record
 from anymocap_addon.jobs.registry import REGISTRY
@@ -237,6 +238,17 @@ def test_a_window_queues_what_a_button_starts_and_cancel_takes_it_back(paths):
     ]
     assert bpy.ops.anymocap.cancel() == {"FINISHED"}
     assert host.at_work(paths) == []
+
+
+def test_an_added_clip_is_taken_in_and_checked_before_it_is_read(paths):
+    film = paths.root / "walk film.mp4"
+    film.write_bytes(b"a film")
+    add_clip(paths, "filmed", film)
+    choose(root=paths.root).clip = "filmed"
+    planned = module("plan_operators").ANYMOCAP_OT_capture.planned(None, bpy.context)
+    assert [(one.stage_name, one.item) for one in planned] == [
+        (name, "filmed") for name in ("take", "gate", "detect", "fit", "preview")
+    ]
 
 
 def test_a_plan_of_a_window_leaves_the_open_scene_alone(paths):

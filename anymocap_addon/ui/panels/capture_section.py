@@ -12,6 +12,9 @@ from .stage_body import draw_button, draw_settings, draw_standing
 if TYPE_CHECKING:
     from bpy.types import Context, UILayout
 
+_STAGES = (("take", "Take In"), ("gate", "Check"), ("detect", "Read"), ("fit", "Fit"), ("preview", "Preview"))
+_BY_THEMSELVES = ("take", "gate", "preview")  # they have nothing to tell while all is well
+
 
 def draw_capture(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
     """Choose a clip, read it, fit it."""
@@ -24,10 +27,10 @@ def draw_capture(layout: UILayout, context: Context, states: SceneStates, is_nex
     row = layout.row()
     row.scale_y = 1.35 if is_next else 1.0
     row.operator("anymocap.capture", text=text, icon="PLAY" if is_next else "NONE")
-    for name, verb in (("detect", "Read"), ("fit", "Fit"), ("preview", "Preview")):
+    for name, verb in _STAGES:
         look = stage_look(states, name)
-        if name == "preview" and look.word in ("missing", "ready"):
-            continue  # it follows by itself, and has nothing to tell while all is well
+        if name in _BY_THEMSELVES and look.word in ("missing", "ready"):
+            continue
         _draw_title(layout, verb, look)
         draw_standing(layout, context, look)
         if look.running is None:
