@@ -123,7 +123,7 @@ def bone_of(data_path: str) -> str:
 
 
 def _replaceable(action: bpy.types.Action, armature: bpy.types.Object, bones: Bones, overwrite: bool) -> bool:
-    if not is_ours(action) or action.library is not None or action.override_library is not None:
+    if not is_ours(action) or not action.is_editable or action.override_library is not None:
         return False
     if bpy.data.user_map(subset={action})[action] - {armature}:
         return False

@@ -189,7 +189,7 @@ def test_a_linked_armature_is_told(host, paths, tmp_path):
     bpy.ops.object.delete()
     with bpy.data.libraries.load(library, link=True) as (_, into):
         into.objects = ["chain"]
-    linked = next(found for found in bpy.data.objects if found.library is not None)
+    linked = next(found for found in bpy.data.objects if not found.is_editable)
     bpy.context.scene.collection.objects.link(linked)
     bpy.context.scene.anymocap.armature = linked
     fitted(paths)
