@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import bpy
 
 from ..core.clip_source import add_clip, known_clips
 from ..core.errors import AnyMoCapError
 from .creature_operators import folder_name
+from .picked_file import PicksFile
 from .said_polls import NeedsCreature
 from .scene_settings import creature_paths
 from .states import STATES
@@ -38,7 +39,7 @@ class ANYMOCAP_OT_choose_clip(NeedsCreature, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ANYMOCAP_OT_add_clip(NeedsCreature, bpy.types.Operator):
+class ANYMOCAP_OT_add_clip(PicksFile, NeedsCreature, bpy.types.Operator):
     """Add a clip from a video file that shows the creature from the front on the left and from its side on the right.
     The file stays where it is"""
 
@@ -51,13 +52,6 @@ class ANYMOCAP_OT_add_clip(NeedsCreature, bpy.types.Operator):
     name: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Name", description="Name of the clip; empty = the file's name", options={"SKIP_SAVE"}
     )
-
-    def invoke(self, context: Context, event: Any) -> set[str]:
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
-
-    def draw(self, context: Context) -> None:
-        self.layout.prop(self, "name")
 
     def execute(self, context: Context) -> set[str]:
         file = Path(bpy.path.abspath(self.filepath))

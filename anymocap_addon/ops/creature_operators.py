@@ -10,6 +10,7 @@ import bpy
 
 from ..core.errors import AnyMoCapError, BadInputError
 from ..core.project import MESH_SUFFIXES, Project, check_name
+from .picked_file import PicksFile
 from .said_polls import UNSAVED, SaidPoll
 from .scene_settings import needs_saving, project_of
 from .states import STATES
@@ -72,7 +73,7 @@ class ANYMOCAP_OT_choose_creature(_NeedsProject, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ANYMOCAP_OT_add_creature_from_file(_NeedsProject, bpy.types.Operator):
+class ANYMOCAP_OT_add_creature_from_file(PicksFile, _NeedsProject, bpy.types.Operator):
     """Add a creature whose mesh is a file: glb, gltf, fbx, obj, usd or blend. The file stays where it is"""
 
     bl_idname = "anymocap.add_creature_from_file"
@@ -84,13 +85,6 @@ class ANYMOCAP_OT_add_creature_from_file(_NeedsProject, bpy.types.Operator):
     name: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Name", description="Name of the creature's folder; empty = the file's name", options={"SKIP_SAVE"}
     )
-
-    def invoke(self, context: Context, event: Any) -> set[str]:
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
-
-    def draw(self, context: Context) -> None:
-        self.layout.prop(self, "name")
 
     def execute(self, context: Context) -> set[str]:
         try:
