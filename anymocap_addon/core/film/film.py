@@ -8,7 +8,8 @@ from typing import Any
 from ..errors import BadInputError
 from ..stage_context import StageContext
 from .arguments import model_arguments
-from .delivery import Delivery, Order, Terms
+from .delivery import Delivery
+from .order import Order, Terms
 from .takes import film_choice
 
 

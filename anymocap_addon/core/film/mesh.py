@@ -7,9 +7,10 @@ from typing import Any
 
 from ..stage_context import StageContext
 from .arguments import model_arguments
-from .delivery import Delivery, Order
+from .delivery import Delivery
 from .film import terms_of
 from .models import DEFAULT_MESH, load_models
+from .order import Order
 from .takes import film_defaults
 
 

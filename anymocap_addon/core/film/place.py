@@ -9,7 +9,13 @@ from pathlib import Path
 from ..atomic import write_error
 from ..file_mark import file_sha256
 from ..formats import read_json, write_json_file
+from ..project import CreaturePaths
 from .ledger import Request, now
+
+
+def shown(paths: CreaturePaths, file: Path) -> str:
+    """A file as ledger and messages name it: from the project folder on, so that a project can be moved."""
+    return file.relative_to(paths.root).as_posix() if file.is_relative_to(paths.root) else str(file)
 
 
 def record_file(file: Path) -> Path:

@@ -1,0 +1,99 @@
+"""Requests of which nobody knows whether fal took them: only the artist can tell, who sees the account."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ..errors import AnyMoCapError, BadInputError
+from ..stage_context import StageContext
+from .ledger import FATE_UNKNOWN, Ledger, Request
+from .order import Order, Terms
+from .place import shown
+from .service import FalService
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{6,80}")
+
+
+def unknown_fates(requests: Sequence[Request]) -> list[Request]:
+    """Those of which nobody knows whether fal took them."""
+    return [one for one in requests if one.state in FATE_UNKNOWN]
+
+
+def settle_fates(
+    ctx: StageContext,
+    ledger: Ledger,
+    requests: Sequence[Request],
+    orders: Sequence[Order],
+    terms: Terms,
+    service: Callable[[], FalService],
+) -> None:
+    """Do with unknown fates what the artist has decided.
+
+    Args:
+        requests: those of the orders' stage and item.
+
+    Raises:
+        BadInputError: the artist has not decided, or names a request that cannot be it.
+        AnyMoCapError: they were closed as asked, and nothing was sent.
+    """
+    unknown = unknown_fates(requests)
+    if terms.request:
+        _adopt(ctx, ledger, unknown, orders, terms.request, service)
+        return
+    if not unknown:
+        return
+    if terms.on_unknown == "ask":
+        raise undecided(ledger, unknown)
+    for one in unknown:
+        ledger.add("forgotten", one.intent, message=terms.on_unknown)
+        ctx.log(f"{one.target}: the request of {one.time} is closed ({terms.on_unknown}).")
+    if terms.on_unknown == "forget":
+        raise AnyMoCapError(
+            f"{len(unknown)} request(s) of unknown fate were closed and nothing was sent.",
+            file=ledger.file,
+            hint="What is wanted anew is sent by the next run.",
+        )
+
+
+def undecided(ledger: Ledger, unknown: Sequence[Request]) -> BadInputError:
+    """The question to the artist, with the ways out."""
+    listed = "; ".join(
+        f"{one.target} ({one.endpoint}, {one.time}{', ' + one.message if one.message else ''})" for one in unknown
+    )
+    return BadInputError(
+        f"Nobody knows whether fal took {len(unknown)} request(s): {listed}.",
+        file=ledger.file,
+        key="on_unknown",
+        hint="Look at the requests in your fal account (fal.ai/dashboard/requests) at that time. It is there: "
+        "--request ID follows it. It is not there: --on-unknown resend sends it anew. "
+        "--on-unknown forget closes it and sends nothing.",
+    )
+
+
+def _adopt(
+    ctx: StageContext,
+    ledger: Ledger,
+    unknown: Sequence[Request],
+    orders: Sequence[Order],
+    id: str,
+    service: Callable[[], FalService],
+) -> None:
+    """Follow a request that the artist has found in the account."""
+    wanted = {(shown(ctx.paths, order.target), order.hash) for order in orders}
+    fitting = [one for one in unknown if (one.target, one.hash) in wanted]
+    candidates = fitting or unknown
+    if not _REQUEST_ID.fullmatch(id):
+        raise BadInputError("is no request id.", key="request", hint="Copy it from the account's list of requests.")
+    if any(one.request_id == id for one in ledger.requests()):
+        if candidates:
+            raise BadInputError("The ledger follows this request already.", key=id, hint="Look for another one.")
+        return
+    if len(candidates) != 1:
+        raise BadInputError(
+            f"{len(candidates)} requests have an unknown fate; the id can be that of one only.",
+            key="request",
+            hint="Name one seed with --seeds." if candidates else "Leave --request out.",
+        )
+    accepted = service().known(candidates[0].endpoint, id)
+    ledger.add("submitted", candidates[0].intent, **vars(accepted))
