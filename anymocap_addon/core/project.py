@@ -210,13 +210,29 @@ class CreaturePaths:
     def stages(self) -> Path:
         return self.runs / "stages"
 
+    @property
+    def prompts(self) -> Path:
+        return self.root / "prompts" / self.name
+
     def prompt(self, move: str) -> Path:
         """prompts/<c>/<move>.txt"""
-        return self.root / "prompts" / self.name / f"{check_name(move, 'The move')}.txt"
+        return self.prompts / f"{check_name(move, 'The move')}.txt"
+
+    def prompt_made(self, move: str) -> Path:
+        """prompts/<c>/<move>.json, which knows the prompt as it was made."""
+        return self.prompt(move).with_suffix(".json")
+
+    @property
+    def all_videos(self) -> Path:
+        return self.runs / "videos"
+
+    def videos(self, move: str) -> Path:
+        """runs/<c>/videos/<move>/"""
+        return self.all_videos / check_name(move, "The move")
 
     def video(self, move: str, seed: int, model: str) -> Path:
         """runs/<c>/videos/<move>/s<seed>/<model>.mp4"""
-        return self.runs / "videos" / check_name(move, "The move") / f"s{seed}" / f"{model}.mp4"
+        return self.videos(move) / f"s{seed}" / f"{model}.mp4"
 
     def clip(self, name: str) -> ClipPaths:
         """Files of the clip called `name`."""

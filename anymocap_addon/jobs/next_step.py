@@ -8,7 +8,7 @@ from typing import Literal
 
 from .state import StageState
 
-Action = Literal["stage", "wait", "add_mesh", "test_reader", "train_again", "add_clip", "bring_in", "done"]
+Action = Literal["stage", "wait", "add_mesh", "test_reader", "train_again", "add_clip", "use_take", "bring_in", "done"]
 CREATURE_STEPS = ("prep", "rig", "ref", "dataset", "train")
 _DO = {
     "prep": "bring the mesh to size",
@@ -69,6 +69,7 @@ class Situation:
         capture_doubt: what speaks against the reading or the fit of the active clip.
         made_elsewhere: stages that never ran here although all that they make is there.
         seconds: estimates by stage name.
+        move: the move that is filmed; usable_takes: of its takes, those that the gate has not refused.
     """
 
     states: Mapping[str, StageState]
@@ -82,6 +83,8 @@ class Situation:
     capture_doubt: str = ""
     made_elsewhere: frozenset[str] = frozenset()
     seconds: Mapping[str, float | None] = field(default_factory=dict)
+    move: str = ""
+    usable_takes: int = 0
 
 
 def next_step(situation: Situation) -> NextStep:
@@ -101,9 +104,11 @@ def next_step(situation: Situation) -> NextStep:
     if not situation.clip and not situation.tested:
         why = "It shows how well the reader sees, before a film is paid for."
         return NextStep("test_reader", "", "test the reader", why, situation.seconds.get("test"))
+    if not has_clip and situation.usable_takes:
+        return NextStep("use_take", "", f"choose a take of {situation.move}", "Look at the takes under 6  Film.")
     if not has_clip:
-        why = "A film that shows the creature from the front and its side."
-        return NextStep("add_clip", "", "add a clip", f"{_test_told(situation)} {why}".strip())
+        why = "Film a move, or add a film of your own that shows the creature from the front and its side."
+        return NextStep("add_clip", "", "film it, or add a clip", f"{_test_told(situation)} {why}".strip())
     return _stage_step(situation, "fit" if _is_done(situation, "detect") else "detect")
 
 

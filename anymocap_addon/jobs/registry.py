@@ -169,6 +169,7 @@ PROMPT = Stage(
     settings=(
         Setting("move", "name", help="name of the move", required=True),
         Setting("action", "text", help="one sentence: what the creature does", required=True),
+        Setting("overwrite", "flag", False, "make it anew although it was edited by hand", once=True),
     ),
     creature_keys=("name", "prompt", "paint"),
     outputs=lambda paths, values: [paths.prompt(values["move"])],

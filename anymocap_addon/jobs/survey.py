@@ -9,12 +9,12 @@ from typing import Any
 
 from ..core.clip_source import known_clips
 from ..core.errors import AnyMoCapError
-from ..core.file_mark import hashing, unsure
+from ..core.file_mark import hashing
 from ..core.project import CreaturePaths
-from ..core.stage_record import load_record
 from .clip_summary import ClipSummary, is_test_of, summarise_clip
 from .cores import usable_cores
 from .expected_seconds import expected_seconds
+from .film_survey import FilmSurvey, film_survey
 from .next_step import NextStep, Situation, next_step
 from .plain_reason import plain_reason
 from .reader_test import STAGES as TEST_STAGES
@@ -32,6 +32,7 @@ class Survey:
 
     Attributes:
         clip: name of the active clip, empty when none is chosen.
+        film: of the active move.
         clips: all clips, by name.
         states: by stage name; stages of a clip or move are left out while none is chosen.
         blocked: why a stage cannot run yet, by stage name.
@@ -46,6 +47,7 @@ class Survey:
 
     paths: CreaturePaths
     clip: str
+    film: FilmSurvey | None
     clips: tuple[ClipSummary, ...]
     states: Mapping[str, StageState]
     blocked: Mapping[str, str]
@@ -80,22 +82,25 @@ def survey(
     clip: str,
     wanted: Callable[[Stage], Settings],
     has_armature: bool = True,
+    move: str = "",
 ) -> Generator[None, None, Survey]:
     """Look at all stages and clips, one at each step of the generator; it returns the survey.
 
     Args:
-        clip: the active clip or move, empty for none.
+        clip: the active clip, empty for none.
         wanted: the settings that a stage would run with, paths absolute.
         has_armature: there is an armature to put a motion on.
+        move: the active move, empty for none.
     """
+    items = {"creature": None, "clip": clip, "move": move}
     reader, found, cores = StateReader(registry, paths), _Findings(), usable_cores()
     for stage in registry:
-        if stage.per == "creature" or clip:
+        item = items[stage.per]
+        if item != "":
             try:
-                yield from hashing(unsure_inputs(paths, stage, None if stage.per == "creature" else clip))
-                _look_at(registry, paths, stage, clip, wanted, reader, found, cores)
+                yield from hashing(unsure_inputs(paths, stage, item))
+                _look_at(registry, paths, stage, item, wanted, reader, found, cores)
             except AnyMoCapError as error:
-                item = None if stage.per == "creature" else clip
                 found.states[stage.name] = StageState(stage, item, "failed", error.message, None)
                 found.errors.append(error)
             yield
@@ -104,17 +109,21 @@ def survey(
     for name in known_clips(paths):
         clips.append(_summary(paths, name, found))
         yield
+    film = film_survey(paths, move, wanted(registry["film"])) if "film" in registry else None
+    yield
     found.seconds["test"] = sum(expected_seconds(name, {}, None, cores) or 0.0 for name in TEST_STAGES)
     found.watched |= {paths.creature_json, paths.stages, paths.assets, paths.runs / "clips", paths.runs / "exam"}
+    found.watched |= set(film.watched) if film is not None else set()
     return Survey(
         paths=paths,
         clip=clip,
+        film=film,
         clips=tuple(clips),
         states=found.states,
         blocked=found.blocked,
         seconds=found.seconds,
         made_elsewhere=frozenset(found.made_elsewhere),
-        next_step=next_step(_situation(paths, clip, clips, found, has_armature)),
+        next_step=next_step(_situation(paths, clip, clips, found, has_armature, film)),
         has_armature=has_armature,
         error=_damage(paths, found.errors),
         unsure=bool(found.errors),
@@ -122,24 +131,16 @@ def survey(
     )
 
 
-def _hashed_inputs(paths: CreaturePaths, stage: Stage, clip: str) -> Generator[None, None, None]:
-    """Files that were touched or copied are hashed in parts; what has looked the same before is not read again."""
-    record = load_record(paths, stage.name, None if stage.per == "creature" else clip)
-    if record is not None:
-        yield from hashing(unsure(record.inputs, paths.root))
-
-
 def _look_at(
     registry: Registry,
     paths: CreaturePaths,
     stage: Stage,
-    clip: str,
+    item: str | None,
     wanted: Callable[[Stage], Settings],
     reader: StateReader,
     found: _Findings,
     cores: int,
 ) -> None:
-    item = None if stage.per == "creature" else clip
     values = portable_paths(stage, wanted(stage), paths.root)
     state = reader.state(stage, item, values)
     state = replace(state, because=plain_reason(state.because, registry)) if state.word == "stale" else state
@@ -211,7 +212,12 @@ def _summary(paths: CreaturePaths, name: str, found: _Findings) -> ClipSummary:
 
 
 def _situation(
-    paths: CreaturePaths, clip: str, clips: list[ClipSummary], found: _Findings, has_armature: bool
+    paths: CreaturePaths,
+    clip: str,
+    clips: list[ClipSummary],
+    found: _Findings,
+    has_armature: bool,
+    film: FilmSurvey | None,
 ) -> Situation:
     mine = next((summary for summary in clips if summary.name == clip), None)
     train = found.states["train"].record if "train" in found.states else None
@@ -229,6 +235,8 @@ def _situation(
         capture_doubt=mine.doubts[0] if mine is not None and mine.doubts else "",
         made_elsewhere=frozenset(found.made_elsewhere),
         seconds=found.seconds,
+        move=film.move if film is not None else "",
+        usable_takes=sum(take.verdict != "refused" for take in film.takes) if film is not None else 0,
     )
 
 

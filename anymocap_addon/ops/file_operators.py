@@ -71,7 +71,7 @@ class ANYMOCAP_OT_copy_prompt(NeedsCreature, bpy.types.Operator):
 
     def execute(self, context: Context) -> set[str]:
         try:
-            file = creature_paths(context).prompt(context.scene.anymocap.clip)
+            file = creature_paths(context).prompt(context.scene.anymocap.move)
         except AnyMoCapError as error:  # the move has no name yet, or one that is no file's
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -107,7 +107,7 @@ class ANYMOCAP_OT_open_log(NeedsCreature, bpy.types.Operator):
         text.use_fake_user = False  # it is read, and need not stay in the file
         text.clear()
         text.write(f"{log}\n\n{log.read_text(encoding='utf-8', errors='replace')}")
-        _show(context, text)
+        show_text(context, text, at_end=True)
         self.report({"INFO"}, str(log))
         return {"FINISHED"}
 
@@ -205,8 +205,13 @@ def _latest_log(context: Context, stage_name: str, item: str) -> Path | None:
     return None
 
 
-def _show(context: Context, text: bpy.types.Text) -> None:
-    """In a text editor that is open, else in a window of its own; a Blender without windows has it in its data."""
+def show_text(context: Context, text: bpy.types.Text, at_end: bool = False) -> None:
+    """Show a text in a text editor that is open, else in a window of its own; a Blender without windows has it in its
+    data.
+
+    Args:
+        at_end: of a long text its end.
+    """
     if bpy.app.background or context.window is None:
         return
     areas = [area for area in context.window.screen.areas if area.type == "TEXT_EDITOR"]
@@ -215,10 +220,12 @@ def _show(context: Context, text: bpy.types.Text) -> None:
         areas = [max(context.window_manager.windows[-1].screen.areas, key=lambda area: area.width * area.height)]
         areas[0].ui_type = "TEXT_EDITOR"
         areas[0].spaces.active.show_word_wrap = True
-    space, line = areas[0].spaces.active, max(0, len(text.lines) - _END_LINES)
+    space = areas[0].spaces.active
     space.text = text
-    text.cursor_set(line)
-    space.top = line
+    if at_end:
+        line = max(0, len(text.lines) - _END_LINES)
+        text.cursor_set(line)
+        space.top = line
 
 
 CLASSES: tuple[type, ...] = (

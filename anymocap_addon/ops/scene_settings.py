@@ -10,6 +10,7 @@ import bpy
 from ..blender.compat import relative_path_options
 from ..core.clip_source import known_clips
 from ..core.errors import AnyMoCapError, BadInputError
+from ..core.film.filmed_clips import known_moves
 from ..core.project import CreaturePaths, Project
 from ..core.stage_record import load_record
 from ..jobs.registry import REGISTRY
@@ -32,6 +33,9 @@ def _creature_changed(settings: Any, context: Context) -> None:
         clips = known_clips(paths)
         if settings.clip not in clips:
             settings.clip = clips[0] if clips else ""
+        moves = known_moves(paths)
+        if settings.move not in moves:
+            settings.move = moves[0] if moves else ""
     except AnyMoCapError:
         pass  # half chosen yet; the panel says what is missing
     _show_recorded(settings)
@@ -73,6 +77,9 @@ class ANYMOCAP_PG_scene(bpy.types.PropertyGroup):
     )
     clip: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Clip", description="Name of the clip at work", update=_clip_changed
+    )
+    move: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Move", description="Name of the move that is filmed, e.g. walk", update=_clip_changed
     )
     armature: bpy.props.PointerProperty(  # type: ignore[valid-type]
         name="Armature",
@@ -150,7 +157,7 @@ def _paths(settings: Any) -> CreaturePaths:
 
 def item_of(context: Context, stage: Stage, item: str | None = None) -> str | None:
     """The clip or move that a stage would work on: the one named, else the Scene's; None for a stage per creature."""
-    return None if stage.per == "creature" else item or context.scene.anymocap.clip
+    return None if stage.per == "creature" else item or str(getattr(context.scene.anymocap, stage.per))
 
 
 def wanted_settings(context: Context, stage: Stage, item: str | None = None) -> dict[str, Any]:
@@ -173,7 +180,7 @@ def wanted_settings(context: Context, stage: Stage, item: str | None = None) -> 
     values.update(_portable_values(context, stage))
     if record is None:
         values.update(_preferred_values(context, stage))
-    if stage.per == "creature" or item == settings.clip:
+    if item == item_of(context, stage):
         values.update(chosen_values(getattr(settings.stages, stage.name), stage))
     values.update({name: value for name, value in _scene_values(settings).items() if name in values})
     return values
@@ -208,7 +215,7 @@ def _show_recorded(settings: Any) -> None:
     except BadInputError:
         return
     for stage in REGISTRY:
-        item = None if stage.per == "creature" else settings.clip
+        item = None if stage.per == "creature" else str(getattr(settings, stage.per))
         try:
             record = load_record(paths, stage.name, item) if item != "" else None
         except AnyMoCapError:

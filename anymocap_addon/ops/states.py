@@ -36,7 +36,7 @@ _FILES_EVERY_S = 1.0
 _CLOCK_TICK_NS = 50_000_000  # a file system's clock is no finer
 _KEPT = 8  # scenes and creatures that are remembered
 
-Key = tuple[str, str, str, str]
+Key = tuple[str, str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -192,11 +192,11 @@ class StateCache:
 
 
 def _key(scene: Scene) -> Key | None:
-    """Scene, project, creature and clip; None while there is no project folder that can be found."""
+    """Scene, project, creature, clip and move; None while there is no project folder that can be found."""
     chosen = getattr(scene, "anymocap", None)
     if chosen is None or not chosen.project or (chosen.project.startswith("//") and not bpy.data.filepath):
         return None
-    return scene.name_full, bpy.path.abspath(chosen.project), chosen.creature, chosen.clip
+    return scene.name_full, bpy.path.abspath(chosen.project), chosen.creature, chosen.clip, chosen.move
 
 
 def _chosen(scene: Scene) -> Any:
@@ -232,7 +232,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 def _looked(key: Key, scene: Scene) -> Generator[None, None, SceneStates]:
     """Look at project and creature in small steps; every fault becomes one sentence."""
-    _, folder, creature, clip = key
+    _, folder, creature, clip, move = key
     root = Path(folder)
     try:
         project = Project(root)
@@ -243,9 +243,13 @@ def _looked(key: Key, scene: Scene) -> Generator[None, None, SceneStates]:
         paths = project.creature(creature)
         if clip:
             check_name(clip, "The clip")
+        if move:
+            check_name(move, "The move")
         context = SimpleNamespace(scene=scene, preferences=bpy.context.preferences)
         has_armature = scene.anymocap.armature is not None
-        found = yield from survey(REGISTRY, paths, clip, lambda stage: wanted_settings(context, stage), has_armature)
+        found = yield from survey(
+            REGISTRY, paths, clip, lambda stage: wanted_settings(context, stage), has_armature, move
+        )
         return SceneStates(project.root, names, found, found.error)
     except AnyMoCapError as error:
         return SceneStates(root, (), None, str(error))

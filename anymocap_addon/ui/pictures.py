@@ -11,14 +11,14 @@ _collections: list[Any] = []
 
 
 def picture_icon(path: Path, made: str) -> int:
-    """The icon of a picture; it appears as soon as Blender has loaded it in the background.
+    """The icon of a picture, or of a film's first frame; it appears as soon as Blender has loaded it in the background.
 
     Args:
         made: when the picture was made; another time loads it again.
     """
     name = f"{path} {made}"
     if name not in _collections[0]:
-        _collections[0].load(name, str(path), "IMAGE")
+        _collections[0].load(name, str(path), "MOVIE" if path.suffix == ".mp4" else "IMAGE")
     icon: int = _collections[0][name].icon_id
     return icon
 

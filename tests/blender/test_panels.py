@@ -42,7 +42,7 @@ def scene(paths) -> Any:
     paths.root.mkdir()
     settings.project = str(paths.root)
     yield settings
-    settings.clip = settings.creature = settings.project = ""
+    settings.clip = settings.move = settings.creature = settings.project = ""
 
 
 def states() -> Any:
@@ -169,9 +169,12 @@ def test_the_result_of_the_readers_test_stays_in_sight(scene, paths):
     scored(paths)
     states().refresh(bpy.context)
     seen = draw(800)
-    assert "Test: reads 3.6 px off, fit 0.9 % of the body: good" in seen.words and "Next: add a clip" in seen.words
+    assert (
+        "Test: reads 3.6 px off, fit 0.9 % of the body: good" in seen.words
+        and "Next: film it, or add a clip" in seen.words
+    )
     assert "The test: 3.6 px off, fit 0.9 % of the body: good." in seen.words
-    assert [name for name, closed in seen.panels.items() if not closed] == ["ANYMOCAP_5_next", "ANYMOCAP_7_next"]
+    assert [name for name, closed in seen.panels.items() if not closed] == ["ANYMOCAP_5_next", "ANYMOCAP_6_next"]
     pretend_run(paths, "train", started="2026-01-03T00:00:00")
     states().refresh(bpy.context)
     seen = draw(800)
@@ -460,7 +463,7 @@ def test_caches_are_cleaned_and_results_stay(scene, paths):
 
 def test_the_film_of_a_move_is_added_under_its_name(scene, paths, tmp_path):
     pretend_creature(paths)
-    scene.creature, scene.clip = "fox", "jump"
+    scene.creature, scene.move = "fox", "jump"
 
     def names() -> list[str]:
         states().refresh(bpy.context)

@@ -58,7 +58,7 @@ def test_a_reader_that_is_too_far_off_is_trained_again_before_a_film_is_paid_for
 def test_the_result_of_the_test_stands_before_the_film_is_asked_for():
     score = "3.6 px off, fit 0.9 % of the body: good"
     step = next_step(Situation(ready(*CREATURE_STEPS), tested=True, test_score=score))
-    assert step.action == "add_clip" and step.why.startswith(f"The test: {score}. A film")
+    assert step.action == "add_clip" and step.why.startswith(f"The test: {score}. Film a move")
 
 
 def test_a_doubtful_capture_is_told_before_and_after_it_is_applied():

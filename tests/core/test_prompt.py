@@ -9,7 +9,7 @@ import pytest
 
 from anymocap_addon.core.creature import Creature, PaintGroup, PromptWords, save_creature
 from anymocap_addon.core.errors import BadInputError
-from anymocap_addon.core.film.prompt import compose_prompt, run
+from anymocap_addon.core.film.prompt import compose_prompt, prompt_edited, run
 from anymocap_addon.core.project import Project
 from anymocap_addon.core.stage_context import StageContext
 
@@ -63,7 +63,7 @@ def test_the_stage_writes_the_file(tmp_path: Path) -> None:
     project = Project(tmp_path / "mein Projekt ü")
     paths = project.creature("wolf")
     save_creature(paths.creature_json, WOLF)
-    ctx = StageContext(project, paths, {"move": "walk", "action": "The wolf walks."})
+    ctx = StageContext(project, paths, {"move": "walk", "action": "The wolf walks.", "overwrite": False})
     result = run(ctx)
     assert Path(result["prompt"]) == paths.prompt("walk")
     assert paths.prompt("walk").read_text(encoding="utf-8") == compose_prompt(WOLF, "The wolf walks.")
@@ -73,3 +73,22 @@ def test_the_stage_writes_the_file(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"creature\.json.*prompt\.count"):
         run(ctx)
     assert not paths.prompt("run").exists()
+
+
+def test_a_prompt_that_was_edited_by_hand_is_never_written_over_unasked(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    paths = project.creature("wolf")
+    save_creature(paths.creature_json, WOLF)
+    ctx = StageContext(project, paths, {"move": "walk", "action": "The wolf walks.", "overwrite": False})
+    run(ctx)
+    assert not prompt_edited(paths, "walk")
+    again = dataclasses.replace(ctx, settings={**ctx.settings, "action": "The wolf runs."})
+    run(again)
+    assert "runs" in paths.prompt("walk").read_text(encoding="utf-8"), "as it was made: nothing of the artist's is lost"
+    paths.prompt("walk").write_text("My own words.", encoding="utf-8")
+    assert prompt_edited(paths, "walk")
+    with pytest.raises(BadInputError, match=r"edited by hand.*--overwrite"):
+        run(ctx)
+    assert paths.prompt("walk").read_text(encoding="utf-8") == "My own words."
+    run(dataclasses.replace(ctx, settings={**ctx.settings, "overwrite": True}))
+    assert not prompt_edited(paths, "walk") and "The wolf walks." in paths.prompt("walk").read_text(encoding="utf-8")

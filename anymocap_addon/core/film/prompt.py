@@ -7,6 +7,9 @@ from typing import Any
 from ..atomic import write_text
 from ..creature import Creature, PromptWords
 from ..errors import BadInputError
+from ..file_mark import file_sha256
+from ..formats import read_json, write_json_file
+from ..project import CreaturePaths
 from ..stage_context import StageContext
 
 _EXAMPLES = {
@@ -23,7 +26,8 @@ def run(ctx: StageContext) -> dict[str, Any]:
     """Write prompts/<c>/<move>.txt from creature.json and one action sentence.
 
     Raises:
-        BadInputError: the action is empty, or creature.json lacks a word; names the key and the remedy.
+        BadInputError: the action is empty, creature.json lacks a word, or the prompt was edited by hand since it was
+            made and `overwrite` is not set; names the key and the remedy.
     """
     move = str(ctx.settings["move"]).strip()
     if not move:
@@ -36,10 +40,31 @@ def run(ctx: StageContext) -> dict[str, Any]:
             raise BadInputError(error.message, file=ctx.paths.creature_json, key=error.key, hint=error.hint) from error
         raise
     path = ctx.paths.prompt(move)
+    if not ctx.settings["overwrite"] and prompt_edited(ctx.paths, move) and path.read_bytes() != prompt.encode():
+        raise BadInputError(
+            "The prompt was written or edited by hand; it stays as it is.",
+            file=path,
+            key="overwrite",
+            hint="Set overwrite (--overwrite) to make it anew, or film with it as it is.",
+        )
     write_text(path, prompt)
+    made = {"action": str(ctx.settings["action"]), "sha256": file_sha256(path)}
+    write_json_file(ctx.paths.prompt_made(move), "prompt", made)
     words = len(prompt.split())
     ctx.metric("words", words)
     return {"prompt": str(path), "move": move, "words": words}
+
+
+def prompt_edited(paths: CreaturePaths, move: str) -> bool:
+    """Whether the prompt that lies there is not the one that was made: written or edited by hand.
+
+    Raises:
+        BadInputError: the file beside it is damaged.
+    """
+    file, made = paths.prompt(move), paths.prompt_made(move)
+    if not file.is_file():
+        return False
+    return not made.is_file() or bool(read_json(made, "prompt")["sha256"] != file_sha256(file))
 
 
 def compose_prompt(creature: Creature, action: str) -> str:

@@ -31,9 +31,22 @@ def draw_prep(layout: UILayout, context: Context, states: SceneStates, is_next: 
         column = layout.column(align=True)
         column.prop(prep, "mesh", text="", placeholder="Mesh file")
         column.prop_search(prep, "object", context.scene, "objects", text="")
+        _draw_mesh_order(layout, context, states)
         draw_settings(layout, context, "prep")
         return
     draw_stage(layout, context, states, "prep", "Prep", is_next)
+
+
+def _draw_mesh_order(layout: UILayout, context: Context, states: SceneStates) -> None:
+    """A mesh made from one picture."""
+    assert states.survey is not None
+    look = stage_look(states, "mesh")
+    if look.running is not None or look.word == "running":
+        draw_progress(layout, context, look)
+        return
+    if look.word == "failed":
+        draw_failure(layout, context, look)
+    layout.operator("anymocap.pick_mesh_picture", icon="IMAGE_DATA")
 
 
 def draw_rig(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:

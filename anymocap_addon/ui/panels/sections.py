@@ -12,7 +12,7 @@ from ..stage_look import StageLook, most_urgent, stage_look
 from .apply_section import draw_apply
 from .capture_section import draw_capture
 from .creature_sections import draw_dataset, draw_prep, draw_reader, draw_reference, draw_rig
-from .film_section import draw_film
+from .film_section import draw_film, film_told
 from .takes_section import draw_takes, takes_told
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Section:
         actions: next steps without a stage of their own that are done here.
         open_for: next steps that are done elsewhere but decided by what stands here.
         draw: (layout, context, states, is_next).
+        told: what the header shows, where that is more than the state of `stages`.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Section:
     stages: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     open_for: tuple[str, ...] = ()
+    told: Callable[[SceneStates], StageLook] | None = None
 
 
 SECTIONS = (
@@ -45,8 +47,8 @@ SECTIONS = (
     Section("3  Reference", draw_reference, ("ref",)),
     Section("4  Dataset", draw_dataset, ("dataset",)),
     Section("5  Reader", draw_reader, ("train",), ("test_reader", "train_again"), ("add_clip",)),
-    Section("6  Film", draw_film, ("prompt",)),
-    Section("7  Capture", draw_capture, ("detect", "fit"), ("add_clip",)),
+    Section("6  Film", draw_film, ("prompt", "film"), ("add_clip", "use_take"), told=film_told),
+    Section("7  Capture", draw_capture, ("detect", "fit")),
     Section("8  Apply and Scrub", draw_apply, ("apply",), ("bring_in", "done")),
     Section("9  Takes", draw_takes),
 )
@@ -77,7 +79,9 @@ def _draw_header(header: UILayout, section: Section, states: SceneStates) -> Non
     if section.stages:
         look = section_look(section, states)
         side.alert = look.word == "failed"
-        side.label(text=look.short)
+        side.label(
+            text=look.figure if section.told is not None and look.word == "ready" and look.figure else look.short
+        )
         side.label(icon=look.icon)  # last, so that the icons of all sections stand below each other
     else:
         side.label(text=takes_told(states))
@@ -85,4 +89,6 @@ def _draw_header(header: UILayout, section: Section, states: SceneStates) -> Non
 
 def section_look(section: Section, states: SceneStates) -> StageLook:
     """What the header speaks of: the stage that asks most for attention."""
+    if section.told is not None:
+        return section.told(states)
     return most_urgent([stage_look(states, name) for name in section.stages])

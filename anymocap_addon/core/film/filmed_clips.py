@@ -1,0 +1,79 @@
+"""The takes of a move: what was filmed for it, and the clips that these files are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..clip_source import add_clip, added_video, known_clips
+from ..errors import AnyMoCapError
+from ..project import CreaturePaths, is_name
+
+_SEED_FOLDER = re.compile(r"s(\d+)")
+
+
+@dataclass(frozen=True)
+class FilmedTake:
+    """A filmed file: runs/<c>/videos/<move>/s<seed>/<model>.mp4; `model` is the file's name."""
+
+    move: str
+    seed: int
+    model: str
+    file: Path
+
+
+def filmed_takes(paths: CreaturePaths, move: str) -> list[FilmedTake]:
+    """All files of a move, by seed and name; half-fetched ones are left out."""
+    folder = paths.videos(move)
+    if not folder.is_dir():
+        return []
+    found = []
+    for file in folder.glob("s*/*.mp4"):
+        seed = _SEED_FOLDER.fullmatch(file.parent.name)
+        if seed and is_name(file.name):
+            found.append(FilmedTake(move, int(seed[1]), file.stem, file))
+    return sorted(found, key=lambda take: (take.seed, take.model))
+
+
+def known_moves(paths: CreaturePaths) -> list[str]:
+    """Names of the moves that have a prompt or were filmed, sorted."""
+    prompts = paths.prompts.glob("*.txt") if paths.prompts.is_dir() else ()
+    folders = (path for path in paths.all_videos.iterdir() if path.is_dir()) if paths.all_videos.is_dir() else ()
+    found = {path.stem for path in prompts} | {path.name for path in folders}
+    return sorted(name for name in found if is_name(name))
+
+
+def add_filmed_clips(paths: CreaturePaths, move: str) -> list[str]:
+    """Make a clip of each take that is none yet; returns the names of all clips of the move, in the takes' order.
+
+    A clip is called <move>_s<seed>; where that is taken by another video, the model's name follows.
+    """
+    clips = clips_by_video(paths)
+    names = []
+    for take in filmed_takes(paths, move):
+        name = clips.get(take.file.resolve())
+        if name is None:
+            name = _free_name(paths, take)
+            add_clip(paths, name, take.file)
+        names.append(name)
+    return names
+
+
+def clips_by_video(paths: CreaturePaths) -> dict[Path, str]:
+    """Video file -> name of the clip that was added with it; clips whose clip.json is damaged are left out."""
+    found = {}
+    for name in known_clips(paths):
+        try:
+            video = added_video(paths, name)
+        except AnyMoCapError:
+            continue
+        if video is not None:
+            found[video.resolve()] = name
+    return found
+
+
+def _free_name(paths: CreaturePaths, take: FilmedTake) -> str:
+    stem = f"{take.move}_s{take.seed}"
+    names = [stem, f"{stem}_{take.model}", *(f"{stem}_{take.model}_{number}" for number in range(2, 100))]
+    return next(name for name in names if not (paths.clip(name).folder.exists() or paths.exam(name).folder.exists()))
