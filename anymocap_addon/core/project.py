@@ -175,6 +175,10 @@ class CreaturePaths:
         return self.assets / "rig.json"
 
     @property
+    def bone_map(self) -> Path:
+        return self.assets / "bone_map.json"
+
+    @property
     def static_blend(self) -> Path:
         return self.assets / "prep" / "static.blend"
 

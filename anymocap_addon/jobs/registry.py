@@ -148,6 +148,7 @@ RIG = Stage(
     inputs=lambda paths, _: [paths.static_blend],
     optional_inputs=lambda paths, _: [paths.rig_json],
     creature_keys=("name", "prep", "paint", "feet", "contacts", "rigid"),
+    bone_edits=True,
     outputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
 )
 

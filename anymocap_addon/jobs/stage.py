@@ -67,6 +67,7 @@ class Stage:
         optional_inputs: files that are used when they are there, with the same effect.
         creature_keys: keys of creature.json that decide about the result. Stages complete creature.json (rig adds
             paint, ref adds layout), so the whole file would make stages stale that did not look at what changed.
+        bone_edits: what the artist changed in bone_map.json decides too; the rest of that file is the stage's own.
         outputs: files that the stage leaves; all must be there for it to be ready.
         partial: files and folders of unfinished work, valid for the same inputs and settings only.
         per: "creature", or "clip" (setting `clip`) or "move" (setting `move`) when there is one result for each.
@@ -87,6 +88,7 @@ class Stage:
     inputs: Files = no_files
     optional_inputs: Files = no_files
     creature_keys: tuple[str, ...] = ()
+    bone_edits: bool = False
     outputs: Files = no_files
     partial: Files = no_files
     per: Literal["creature", "clip", "move"] = "creature"

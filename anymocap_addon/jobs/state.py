@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from ..core.bone_map import edits_json, load_edits
 from ..core.file_mark import unsure
 from ..core.formats import read_json
 from ..core.project import CreaturePaths
@@ -46,15 +47,19 @@ def last_settings(stage: Stage, record: StageRecord | None) -> dict[str, Any]:
 
 
 def creature_values(stage: Stage, paths: CreaturePaths) -> dict[str, Any]:
-    """What creature.json says under the keys that the stage looks at, to be recorded beside its settings.
+    """What creature.json says under the keys that the stage looks at, and the edits of bone_map.json where it looks at
+    these, to be recorded beside its settings.
 
     Raises:
-        BadInputError: creature.json is damaged.
+        BadInputError: creature.json or bone_map.json is damaged.
     """
+    values: dict[str, Any] = {}
+    if stage.bone_edits and (edits := edits_json(load_edits(paths.bone_map))):
+        values["bone_map.json edits"] = edits
     if not stage.creature_keys or not paths.creature_json.exists():
-        return {}
+        return values
     data = read_json(paths.creature_json, "creature")
-    return {f"creature.json {key}": data[key] for key in stage.creature_keys if key in data}
+    return values | {f"creature.json {key}": data[key] for key in stage.creature_keys if key in data}
 
 
 def own_staleness(
