@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from .errors import BadInputError
 from .formats import read_json, write_json_file
 from .project import CreaturePaths, is_name
+from .video.file_types import PICTURE_SUFFIXES
 
 
 def known_clips(paths: CreaturePaths) -> list[str]:
@@ -36,6 +38,13 @@ def add_clip(paths: CreaturePaths, name: str, video: Path) -> None:
 def numbered_pictures(pattern: Path) -> bool:
     """Whether the path stands for pictures: a # or %04d in its name, in a folder that is there."""
     return ("#" in pattern.name or "%" in pattern.name) and pattern.parent.is_dir()
+
+
+def suggested_name(video: Path) -> str:
+    """A clip's name after its file: of numbered pictures without the number, else their folder's."""
+    if video.suffix.lower() not in PICTURE_SUFFIXES:
+        return video.stem
+    return re.sub(r"[\W_]*(\d+|#+|%0?\d*d)\D*$", "", video.stem) or video.parent.name
 
 
 def added_video(paths: CreaturePaths, name: str) -> Path | None:

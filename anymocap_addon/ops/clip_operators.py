@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..core.clip_source import add_clip, known_clips
+from ..core.clip_source import add_clip, known_clips, suggested_name
 from ..core.errors import AnyMoCapError
+from ..core.video.file_types import PICTURE_SUFFIXES, VIDEO_SUFFIXES
 from .creature_operators import folder_name
 from .picked_file import PicksFile
 from .said_polls import NeedsCreature
@@ -18,7 +19,7 @@ from .states import STATES
 if TYPE_CHECKING:
     from bpy.types import Context
 
-_VIDEO_FILES = "*.mp4;*.mov;*.m4v;*.webm;*.mkv;*.avi"
+_CLIP_FILES = ";".join(f"*{suffix}" for suffix in (*VIDEO_SUFFIXES, *PICTURE_SUFFIXES))
 
 
 class ANYMOCAP_OT_choose_clip(NeedsCreature, bpy.types.Operator):
@@ -40,22 +41,22 @@ class ANYMOCAP_OT_choose_clip(NeedsCreature, bpy.types.Operator):
 
 
 class ANYMOCAP_OT_add_clip(PicksFile, NeedsCreature, bpy.types.Operator):
-    """Add a clip from a video file that shows the creature from the front on the left and from its side on the right.
-    The file stays where it is"""
+    """Add a clip from a video, a GIF or numbered pictures (choose any one of them, or their folder) that show the
+    creature from the front on the left and from its side on the right. The files stay where they are"""
 
     bl_idname = "anymocap.add_clip"
     bl_label = "Add Clip"
     bl_options = {"UNDO"}
 
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
-    filter_glob: bpy.props.StringProperty(default=_VIDEO_FILES, options={"HIDDEN"})  # type: ignore[valid-type]
+    filter_glob: bpy.props.StringProperty(default=_CLIP_FILES, options={"HIDDEN"})  # type: ignore[valid-type]
     name: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Name", description="Name of the clip; empty = the file's name", options={"SKIP_SAVE"}
     )
 
     def execute(self, context: Context) -> set[str]:
         file = Path(bpy.path.abspath(self.filepath))
-        name = self.name.strip() or folder_name(file.stem)
+        name = self.name.strip() or folder_name(suggested_name(file))
         try:
             add_clip(creature_paths(context), name, file)
         except AnyMoCapError as error:

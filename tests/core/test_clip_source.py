@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anymocap_addon.core.clip_source import add_clip, clip_video, known_clips
+from anymocap_addon.core.clip_source import add_clip, clip_video, known_clips, suggested_name
 from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.project import CreaturePaths, Project
 from anymocap_addon.jobs.registry import REGISTRY
@@ -66,3 +66,14 @@ def test_hidden_and_odd_folders_among_the_clips_are_none(paths):
         (paths.root / "assets" / name).mkdir(parents=True)
     assert known_clips(paths) == ["walk"]
     assert Project(paths.root).creatures() == ["walk"]
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("take 3.mp4", "take 3"), ("läuft.gif", "läuft"), ("shots", "shots"), ("walk_0007.png", "walk"),
+        ("walk.0007.final.TIF", "walk"), ("walk_####.png", "walk"), ("walk-%04d.jpg", "walk"), ("0007.png", "frames"),
+    ],
+)  # fmt: skip
+def test_a_clip_is_named_after_its_file_and_pictures_without_their_number(tmp_path, file, name):
+    assert suggested_name(tmp_path / "frames" / file) == name

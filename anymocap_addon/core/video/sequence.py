@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from ..errors import BadInputError
 from ..layout import WALL
 from .decode import Timing, timing
+from .file_types import PICTURE_SUFFIXES
 
 Picture = NDArray[np.uint8]
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 DEFAULT_RATE = 24.0
 _NUMBER = re.compile(r"(\d+)(?!.*\d)")
 _PLACE = re.compile(r"#+|%0?\d*d")
@@ -67,7 +67,7 @@ class PictureSequence:
 
 def is_sequence(path: Path) -> bool:
     """Whether `path` names pictures rather than a video file."""
-    return path.is_dir() or path.suffix.lower() in SUFFIXES
+    return path.is_dir() or path.suffix.lower() in PICTURE_SUFFIXES
 
 
 def open_sequence(path: Path, rate: float = 0.0) -> PictureSequence:
@@ -83,7 +83,7 @@ def open_sequence(path: Path, rate: float = 0.0) -> PictureSequence:
     folder = path if path.is_dir() else path.parent
     pattern = None if path.is_dir() else _pattern(path.name)
     found = [file for file in folder.iterdir() if file.is_file()] if folder.is_dir() else []
-    found = [file for file in found if file.suffix.lower() in SUFFIXES and not file.name.startswith(".")]
+    found = [file for file in found if file.suffix.lower() in PICTURE_SUFFIXES and not file.name.startswith(".")]
     if pattern is None:
         pattern = _commonest(found)
     numbered = sorted(
@@ -92,7 +92,7 @@ def open_sequence(path: Path, rate: float = 0.0) -> PictureSequence:
     if not numbered:
         raise BadInputError(
             "There are no numbered pictures.", file=path,
-            hint=f"Name a folder of pictures ({', '.join(SUFFIXES)}) whose names end in their number.",
+            hint=f"Name a folder of pictures ({', '.join(PICTURE_SUFFIXES)}) whose names end in their number.",
         )  # fmt: skip
     numbers = [number for number, _ in numbered]
     for (number, file), following in zip(numbered, numbers[1:], strict=False):
