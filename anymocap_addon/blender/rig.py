@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.atomic import replacing
+from ..core.bone_map import BoneMap, load_edits, save_bone_map
 from ..core.creature import Creature, save_creature
 from ..core.errors import BadInputError
 from ..core.rig import RigInfo, RigSpec, load_rig_spec, save_rig_info
@@ -19,7 +20,7 @@ from .compat import open_blend, save_blend
 from .limits import adopted_limits, spec_limits
 from .paint import check_paint, limb_paint, mean_base_colour, paint_mesh
 from .prep import armatures_of, rest_bounds, rest_only
-from .rig_adopt import CaptureSkeleton, adopt, main_armature, mute_constraints
+from .rig_adopt import CaptureSkeleton, adopt, free_bones, main_armature
 from .rig_build import build
 
 Array = NDArray[np.float64]
@@ -48,10 +49,14 @@ def run(ctx: StageContext) -> dict[str, Any]:
     ctx.progress(3, 4, "limb paint")
     notes = [*skeleton.notes, facing_doubt(bones), _unused(ctx, creature, spec is None)]
     notes += [] if creature.paint else ["Limbs and their colours were found and written to creature.json."]
-    creature, painted = _paint(ctx, creature, rig, armature, meshes)
+    limbs = with_driven(rig.bone_groups, skeleton.bone_map)
+    known = rig.bones if skeleton.bone_map is None else tuple(bone.name for bone in skeleton.bone_map.bones)
+    creature, painted = _paint(ctx, creature, known, limbs, armature, meshes)
     with replacing(ctx.paths.rigged_blend) as temporary:
         save_blend(temporary)
     save_rig_info(ctx.paths.rig_info, rig)
+    if skeleton.bone_map is not None:
+        save_bone_map(ctx.paths.bone_map, skeleton.bone_map)
     ctx.progress(4, 4)
     for note in filter(None, notes):
         ctx.log(note)
@@ -76,7 +81,8 @@ def _skeleton(
         return build(spec, meshes, ctx.settings.get("weights") or "auto", creature, ctx.paths.rig_json)
     armature = main_armature(meshes, armatures_of(meshes))
     rest_only(armature)
-    return armature, adopt(armature, meshes)
+    edits_file = ctx.paths.bone_map
+    return armature, adopt(armature, meshes, load_edits(edits_file), edits_file)
 
 
 def _limits(
@@ -88,7 +94,7 @@ def _limits(
         return spec_limits(spec, skeleton, roles, pairs), ["rig.json", "roles"] if spec.limits_deg else ["roles"]
     limits, actions = adopted_limits(armature, skeleton, roles, pairs)
     rest_only(armature)
-    mute_constraints(armature, skeleton.bones)
+    free_bones(armature, skeleton.bones)
     return limits, actions or ["roles"]
 
 
@@ -198,16 +204,32 @@ def _contacts(
     return tuple(sorted(found)) if creature.feet else None
 
 
+def with_driven(limbs: dict[str, tuple[str, ...]], bone_map: BoneMap | None) -> dict[str, tuple[str, ...]]:
+    """The bones of each limb and the driven bones that follow them: their skin is painted too."""
+    if bone_map is None:
+        return limbs
+    driven = [bone for bone in bone_map.bones if bone.state == "driven" and bone.follows]
+    return {
+        limb: (*members, *(bone.name for bone in driven if bone.follows[0] in members))
+        for limb, members in limbs.items()
+    }
+
+
 def _paint(
-    ctx: StageContext, creature: Creature, rig: RigInfo, armature: bpy.types.Object, meshes: list[bpy.types.Object]
+    ctx: StageContext,
+    creature: Creature,
+    bones: tuple[str, ...],
+    limbs: dict[str, tuple[str, ...]],
+    armature: bpy.types.Object,
+    meshes: list[bpy.types.Object],
 ) -> tuple[Creature, dict[str, int]]:
     """Paint the meshes. A creature.json whose paint is empty gets the found limbs, colours and words; one that names
     its own paint stays as it is.
     """
     if creature.paint:
-        check_paint(creature.paint, rig.bones, ctx.paths.creature_json)
+        check_paint(creature.paint, bones, ctx.paths.creature_json)
     else:
-        creature = replace(creature, paint=limb_paint(rig.bone_groups, mean_base_colour(meshes)))
+        creature = replace(creature, paint=limb_paint(limbs, mean_base_colour(meshes)))
         save_creature(ctx.paths.creature_json, creature)
     faces = {group.name: 0 for group in creature.paint}
     for mesh in meshes:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.bone_map import BoneMap, Edits
+from ..core.capture_edits import edited_tree
 from ..core.capture_tree import ArmatureBones, CaptureTree, find_capture_tree
+from ..core.driven_bones import Followed, find_driven
 from ..core.errors import BadInputError
 from .armature_space import orthonormal
+from .bone_map_of import bone_map_of
+from .bone_sources import bone_sources, ik_goals, transform_drivers
+from .own_actions import bone_of
 from .scene import to_world, world_vertices
 from .skin import Skin, armature_meshes, complete_weights, fold_groups
 
@@ -42,6 +49,7 @@ class CaptureSkeleton:
         bones: B names; parents: (B,); rest: (B, 4, 4); lengths: (B,) m: as in core.rig.RigInfo.
         tips: (B, 3) far end of each bone, metres; flatness: (B,) of its skin, see core.roles.Bones.
         keypoints: J points. notes: what was decided, for the log.
+        bone_map: what became of each bone of an adopted armature; None for a built one.
     """
 
     bones: tuple[str, ...]
@@ -52,6 +60,7 @@ class CaptureSkeleton:
     flatness: Array
     keypoints: tuple[Keypoint, ...]
     notes: tuple[str, ...]
+    bone_map: BoneMap | None = None
 
 
 def main_armature(meshes: list[bpy.types.Object], armatures: list[bpy.types.Object]) -> bpy.types.Object:
@@ -76,14 +85,19 @@ def main_armature(meshes: list[bpy.types.Object], armatures: list[bpy.types.Obje
     return main
 
 
-def adopt(armature: bpy.types.Object, meshes: list[bpy.types.Object]) -> CaptureSkeleton:
+def adopt(
+    armature: bpy.types.Object, meshes: list[bpy.types.Object], edits: Edits | None = None, edits_file: Path | str = ""
+) -> CaptureSkeleton:
     """The capture skeleton of `armature`, which moves `meshes`; both at rest, world space is prep space.
 
     Weights of control bones above the capture root are added to the root's, few vertices without weights take
     their neighbour's; both are told in the notes.
 
+    Args:
+        edits: the artist's changes, from `edits_file`.
+
     Raises:
-        BadInputError: bad weights, or no bone moves any vertex.
+        BadInputError: bad weights, no bone moves any vertex, or an edit that does not fit the armature.
     """
     notes: list[str] = []
     skins = []
@@ -95,7 +109,7 @@ def adopt(armature: bpy.types.Object, meshes: list[bpy.types.Object]) -> Capture
     points = [world_vertices(mesh) for mesh in meshes]
     every = np.concatenate(points)
     bones = _armature_bones(armature, skins, points, float(np.ptp(every, axis=0).max()))
-    tree = find_capture_tree(bones)
+    tree, bone_map = _chosen_tree(armature, bones, edits or {}, edits_file)
     notes += _tree_notes(bones, tree)
     folded = [bones.names[b] for b in tree.folded]
     if folded:
@@ -109,7 +123,19 @@ def adopt(armature: bpy.types.Object, meshes: list[bpy.types.Object]) -> Capture
     keypoints = adopted_keypoints(names, parents, rest, lengths, tips, every)
     notes += _constraint_notes(armature, names)
     flat = np.array([flatness(skin) for skin in own_skin])
-    return CaptureSkeleton(names, parents, rest, lengths, tips, flat, keypoints, tuple(notes))
+    return CaptureSkeleton(names, parents, rest, lengths, tips, flat, keypoints, tuple(notes), bone_map)
+
+
+def _chosen_tree(
+    armature: bpy.types.Object, bones: ArmatureBones, edits: Edits, file: Path | str
+) -> tuple[CaptureTree, BoneMap]:
+    """The capture skeleton without the bones that follow others, with the artist's changes."""
+    driven: Followed = find_driven(bones, bone_sources(armature))
+    free = bones.mass.copy()
+    free[list(driven)] = 0.0
+    tree = edited_tree(bones, find_capture_tree(replace(bones, mass=free)), edits, file)
+    driven = {b: read for b, read in driven.items() if b not in tree.parent}
+    return tree, bone_map_of(armature, bones, tree, driven, edits)
 
 
 def _armature_bones(armature: bpy.types.Object, skins: list[Skin], points: list[Array], size: float) -> ArmatureBones:
@@ -229,8 +255,18 @@ def _constraint_notes(armature: bpy.types.Object, names: tuple[str, ...]) -> lis
     return [f"Constraints are muted on {', '.join(constrained)}."] if constrained else []
 
 
-def mute_constraints(armature: bpy.types.Object, names: tuple[str, ...]) -> None:
-    """Let the captured bones go where they are posed. Called after limits were read from the Actions."""
-    for name in names:
-        for constraint in armature.pose.bones[name].constraints:
+def free_bones(armature: bpy.types.Object, names: tuple[str, ...]) -> None:
+    """Let the captured bones go where they are posed: constraints and drivers of them and of the bones that they hang
+    on are muted, and IK that bends them. Called after limits were read from the Actions.
+    """
+    bones = armature.pose.bones
+    carried = {b.name for name in names for b in (bones[name], *bones[name].parent_recursive)}
+    for name in carried:
+        for constraint in bones[name].constraints:
             constraint.mute = True
+    for goal in ik_goals(armature):
+        if carried & set(goal.chain):
+            bones[goal.owner].constraints[goal.constraint].mute = True
+    for curve in transform_drivers(armature):
+        if bone_of(curve.data_path) in carried:
+            curve.mute = True
