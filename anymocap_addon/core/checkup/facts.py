@@ -36,7 +36,7 @@ class BoneFacts:
     Attributes:
         parent: empty for a root.
         head, tail: at rest, world.
-        axes: (3, 3) rest rotation in the armature, rows.
+        axes: (3, 3) its x, y and z axis at rest as rows, unit vectors, world.
         weight: sum of the skin weights on it; deform: Blender lets it move the skin.
         locks: locked channels, such as "location x".
         drivers: number of drivers on its channels and constraints.
