@@ -14,12 +14,32 @@ Degrees = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
+class PrepFix:
+    """A fix of the check-up that prep makes on its copy: name of a fix, and the objects or bones; none means all."""
+
+    fix: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Prep:
-    """How the mesh is brought to real size: `length_m` metres along `axis` after a turn of `rotz_deg`."""
+    """How the mesh is brought to real size: `length_m` metres along `axis`, after the file's axis `up` was brought up
+    and a turn of `rotz_deg`; `fixes` are made before, in this order.
+    """
 
     length_m: float = 1.5
     rotz_deg: float = 0.0
     axis: str = "y"
+    up: str = "z"
+    fixes: tuple[PrepFix, ...] = ()
+
+
+@dataclass(frozen=True)
+class Facing:
+    """What the artist confirmed with the picture before his eyes: it holds while prep's settings are these."""
+
+    up: str = "z"
+    rotz_deg: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,6 +103,7 @@ class Creature:
         rigid: hard single-bone skinning for all bones (True) or for those named.
         fix_front_swaps: let the fit repair left/right swaps in the front view too.
         film: what is filmed with where nothing else is said.
+        facing_confirmed: up axis and facing as the artist confirmed them; None where he was not asked yet.
     """
 
     name: str
@@ -98,6 +119,11 @@ class Creature:
     rigid: bool | tuple[str, ...] = False
     fix_front_swaps: bool = False
     film: FilmDefaults = FilmDefaults()
+    facing_confirmed: Facing | None = None
+
+    def facing_is_confirmed(self) -> bool:
+        """Whether the artist confirmed up axis and facing as they are set now."""
+        return self.facing_confirmed == Facing(self.prep.up, self.prep.rotz_deg)
 
 
 def _layout(data: dict[str, Any]) -> Layout:
@@ -107,6 +133,22 @@ def _layout(data: dict[str, Any]) -> Layout:
     if "w_front" in values and "w_side" not in values:
         values["w_side"] = values.get("width", Layout.width) - values["w_front"]
     return Layout(**known_keys(Layout, values))
+
+
+def _prep(data: dict[str, Any]) -> Prep:
+    values: dict[str, Any] = known_keys(Prep, data)
+    fixes = tuple(PrepFix(item["fix"], tuple(item.get("names", ()))) for item in values.get("fixes", ()))
+    return Prep(**{**values, "fixes": fixes})
+
+
+def _prep_to_json(prep: Prep) -> dict[str, Any]:
+    """What is as ever is left out, so that a file of an earlier version makes no stage out of date."""
+    data: dict[str, Any] = {"length_m": prep.length_m, "rotz_deg": prep.rotz_deg, "axis": prep.axis}
+    if prep.up != Prep.up:
+        data["up"] = prep.up
+    if prep.fixes:
+        data["fixes"] = [{"fix": item.fix, "names": list(item.names)} for item in prep.fixes]
+    return data
 
 
 def _triples(data: dict[str, Any]) -> dict[str, Degrees]:
@@ -137,13 +179,14 @@ def load_creature(path: Path | str) -> Creature:
     """
     data = read_json(path, "creature")
     rigid = data.get("rigid", False)
+    confirmed = data.get("facing_confirmed")
     try:
         layout = _layout(data["layout"]) if data.get("layout") else None
     except BadInputError as error:
         raise BadInputError(error.message, file=path, key="layout") from error
     return Creature(
         name=data["name"],
-        prep=Prep(**known_keys(Prep, data.get("prep", {}))),
+        prep=_prep(data.get("prep", {})),
         layout=layout,
         paint=_paint(data.get("paint", [])),
         feet=tuple(data.get("feet", [])),
@@ -155,6 +198,7 @@ def load_creature(path: Path | str) -> Creature:
         rigid=rigid if isinstance(rigid, bool) else tuple(rigid),
         fix_front_swaps=data.get("fix_front_swaps", False),
         film=_film(data.get("film", {})),
+        facing_confirmed=Facing(**known_keys(Facing, confirmed)) if confirmed else None,
     )
 
 
@@ -162,7 +206,7 @@ def creature_to_json(creature: Creature) -> dict[str, Any]:
     """The creature as the JSON object of creature.json, without schema stamp."""
     data: dict[str, Any] = {
         "name": creature.name,
-        "prep": vars(creature.prep),
+        "prep": _prep_to_json(creature.prep),
         "paint": [
             {"name": g.name, "word": g.word, "colour": list(g.colour), "bones": list(g.bones)} for g in creature.paint
         ],
@@ -177,6 +221,8 @@ def creature_to_json(creature: Creature) -> dict[str, Any]:
     }
     if creature.film != FilmDefaults():
         data["film"] = {**vars(creature.film), "seeds": list(creature.film.seeds), "loras": list(creature.film.loras)}
+    if creature.facing_confirmed is not None:
+        data["facing_confirmed"] = vars(creature.facing_confirmed)
     if creature.layout is not None:
         data["layout"] = vars(creature.layout)
     return data
