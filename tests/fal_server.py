@@ -22,8 +22,10 @@ import threading
 import time
 import uuid
 from dataclasses import dataclass, field
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 NGINX = "<html><head><title>{0}</title></head><body><center><h1>{0}</h1></center><hr>nginx</body></html>"
 _PATH = re.compile(r"/queue/(?P<app>.+?)/requests/(?P<id>[\w-]+)(?P<verb>/status|/cancel)?$")
@@ -89,8 +91,17 @@ class Account:
     posts: int = 0
     uploads: int = 0
     refuse: int = 0
+    history: bool = False
     file_size: int = 40_000
+    films: list[bytes] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
+
+
+def file_of(account: Account, job: Job) -> bytes:
+    """What a request makes: the account's films one after the other where it has some."""
+    if account.films and not job.glb:
+        return account.films[account.jobs.index(job) % len(account.films)]
+    return clip_bytes(job.id, account.file_size, job.glb)
 
 
 class FalServer:
@@ -310,6 +321,9 @@ class _Handler(BaseHTTPRequestHandler):
         account = self.who()
         if account is None:
             return
+        if path == "/api/models/requests/by-endpoint":
+            self.history(account)
+            return
         match = _PATH.match(path)
         job = self.fal.jobs.get(match["id"]) if match else None
         where = "status" if match and match["verb"] else "result"
@@ -328,6 +342,20 @@ class _Handler(BaseHTTPRequestHandler):
             self.status(account, job)
         else:
             self.result(account, job)
+
+    def history(self, account: Account) -> None:
+        """The account's list, one request a page, the newest first; `history` says whether this key may have it."""
+        if not account.history:
+            self.say(403, {"detail": f"Not for {self.headers['Authorization']}"})
+            return
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+        since = datetime.fromisoformat(asked["start"]).timestamp()
+        jobs = [job for job in account.jobs if job.app == asked["endpoint_id"] and job.time >= since][::-1]
+        place = int(asked.get("cursor", "0"))
+        sent = "json_input" if asked.get("expand") == "payloads" else "none"
+        items = [{"request_id": job.id, "endpoint_id": job.app, sent: job.arguments} for job in jobs[place : place + 1]]
+        more = place + 1 < len(jobs)
+        self.say(200, {"items": items, "has_more": more, "next_cursor": str(place + 1) if more else None})
 
     def status(self, account: Account, job: Job) -> None:
         job.looks += 1
@@ -350,7 +378,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.fault(account, "result_expired"):
             self.say(404, {"detail": "Result expired"})
             return
-        data = clip_bytes(job.id, account.file_size, job.glb)
+        data = file_of(account, job)
         file = {
             "url": f"{self.fal.url}/files/{job.id}/{job.moved}/{hashlib.sha256(job.key.encode()).hexdigest()[:8]}",
             "file_size": len(data),
@@ -376,7 +404,7 @@ class _Handler(BaseHTTPRequestHandler):
         if what.isdigit():
             self.fail(what)
             return
-        data = clip_bytes(job.id, account.file_size, job.glb)
+        data = file_of(account, job)
         digest = base64.b64encode(hashlib.md5(data).digest()).decode()
         match = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         start = int(match[1]) if match and what != "no_range" else 0
@@ -410,7 +438,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def control(self, order: dict[str, Any]) -> None:
         account = self.fal.account(order["key"])
-        for name in ("queue_looks", "work_looks", "pid", "refuse", "file_size"):
+        for name in ("queue_looks", "work_looks", "pid", "refuse", "file_size", "history"):
             if name in order:
                 setattr(account, name, order[name])
         account.faults += [Fault(**fault) for fault in order.get("faults", [])]

@@ -127,6 +127,31 @@ def test_a_lost_reply_asks_and_is_never_sent_twice(project, account, what, accep
     assert len(account.jobs) == 1 and project.clip().read_bytes() == clip_bytes(account.jobs[0].id)
 
 
+@pytest.mark.parametrize("what", ["drop", "502", "garbage"])
+def test_what_the_account_lists_is_followed_without_asking(project, account, what):
+    account.history = True
+    account.faults += [Fault("submit", "slow"), Fault("submit", what, accepted=True)]
+    with pytest.raises(BadInputError, match="Nobody knows"):
+        project.film(seeds="1 2")
+    project.film(seeds="1 2", yes=False)
+    assert account.posts == 2
+    assert [project.clip(seed).read_bytes() for seed in (1, 2)] == [clip_bytes(job.id) for job in account.jobs]
+
+
+def test_what_the_account_does_not_list_without_a_doubt_is_asked(project, account):
+    account.history = True
+    account.faults.append(Fault("submit", "drop"))
+    for _ in range(2):  # not in the list: that says nothing
+        with pytest.raises(BadInputError, match="Nobody knows"):
+            project.film()
+    account.faults.append(Fault("submit", "drop", accepted=True))
+    with pytest.raises(BadInputError, match="Nobody knows"):
+        project.film(on_unknown="resend")
+    with pytest.raises(BadInputError, match="Nobody knows"):  # it may be the one that was closed before
+        project.film()
+    assert account.posts == 2
+
+
 def test_a_resend_needs_a_yes_of_its_own_and_forget_sends_nothing(project, account):
     account.faults.append(Fault("submit", "drop", times=2))
     for answer in ({}, {}):

@@ -15,11 +15,12 @@ _OWN_HOSTS = (".fal.run", ".falrun.com", ".fal.ai")
 
 @dataclass(frozen=True)
 class FalAddress:
-    """The three addresses that fal-client talks to, without a slash at the end; empty = fal's own."""
+    """The addresses that fal-client talks to, and the account's, without a slash at the end; empty = fal's own."""
 
     queue: str = ""
     rest: str = ""
     cdn: str = ""
+    api: str = "https://api.fal.ai/v1"
 
     def may_have_key(self, url: str) -> bool:
         """Whether the key may be sent to `url`. A ledger that came from elsewhere could name any host."""
@@ -32,7 +33,7 @@ class FalAddress:
 
 def fal_address() -> FalAddress:
     """Fal's own hosts; with $ANYMOCAP_FAL_URL=<base> the queue is at <base>/queue, the REST interface at <base>/rest
-    and uploads at <base>/cdn, for a company's own proxy.
+    uploads at <base>/cdn and the account at <base>/api, for a company's own proxy.
 
     Raises:
         BadInputError: it is no https address (http is allowed on this machine only: the key goes there).
@@ -48,4 +49,4 @@ def fal_address() -> FalAddress:
             key=URL_VARIABLE,
             hint="http is for this machine only, because the key is sent there.",
         )
-    return FalAddress(f"{base}/queue", f"{base}/rest", f"{base}/cdn")
+    return FalAddress(f"{base}/queue", f"{base}/rest", f"{base}/cdn", f"{base}/api")

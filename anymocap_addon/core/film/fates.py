@@ -1,4 +1,4 @@
-"""Requests of which nobody knows whether fal took them: only the artist can tell, who sees the account."""
+"""Requests of which nobody knows whether fal took them: the account's list may tell, else the artist is asked."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 
 from ..errors import AnyMoCapError, BadInputError
 from ..stage_context import StageContext
+from .account_history import found_in_account
+from .key import fal_key
 from .ledger import FATE_UNKNOWN, Ledger, Request
 from .order import Order, Terms
 from .place import shown
-from .service import FalService
+from .service import FalService, UnansweredError
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{6,80}")
 
@@ -28,7 +30,7 @@ def settle_fates(
     terms: Terms,
     service: Callable[[], FalService],
 ) -> None:
-    """Do with unknown fates what the artist has decided.
+    """Do with unknown fates what the artist has decided; before he is asked, the account's list is.
 
     Args:
         requests: those of the orders' stage and item.
@@ -44,6 +46,9 @@ def settle_fates(
     if not unknown:
         return
     if terms.on_unknown == "ask":
+        unknown = [one for one in unknown if not _found(ctx, ledger, one, service)]
+        if not unknown:
+            return
         raise undecided(ledger, unknown)
     for one in unknown:
         ledger.add("forgotten", one.intent, message=terms.on_unknown)
@@ -54,6 +59,21 @@ def settle_fates(
             file=ledger.file,
             hint="What is wanted anew is sent by the next run.",
         )
+
+
+def _found(ctx: StageContext, ledger: Ledger, one: Request, service: Callable[[], FalService]) -> bool:
+    """Follow the request if the account's list names it without a doubt."""
+    if not fal_key():
+        return False
+    try:
+        id = found_in_account(service(), one, ledger.requests())
+    except UnansweredError as error:
+        ctx.log(f"{one.target}: the account's list of requests cannot be had ({error}).")
+        return False
+    if id:
+        ledger.add("submitted", one.intent, **vars(service().known(one.endpoint, id)))
+        ctx.log(f"{one.target}: the account has it as {id}; it is followed, and nothing is sent again.")
+    return bool(id)
 
 
 def undecided(ledger: Ledger, unknown: Sequence[Request]) -> BadInputError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ _SUBMIT_TIMEOUT_S = 60.0
 _POLL_TIMEOUT = httpx.Timeout(60.0, connect=20.0)
 _MASK = "[key]"
 _LONGEST_TEXT = 600
+_MOST_PAGES = 20
 _SHORTEST_HALF = 8  # characters; shorter ones would mask ordinary words
 
 
@@ -216,6 +218,33 @@ class FalService:
         if response.status_code in (408, 409, 429) or fal._is_ingress_error(response) or not error_type:
             raise UnansweredError(f"{response.status_code}: {message}")
         raise RefusedError(response.status_code, message, error_type)
+
+    def history(self, endpoint: str, since: datetime) -> list[dict[str, Any]]:
+        """The account's requests to an endpoint since a moment, with what was sent, as far as fal lists them.
+
+        Raises:
+            UnansweredError: the list cannot be had, or not to its end.
+        """
+        asked = {"endpoint_id": endpoint, "start": since.isoformat(), "limit": "100", "expand": "payloads"}
+        items: list[dict[str, Any]] = []
+        for _ in range(_MOST_PAGES):
+            try:
+                response = self._http.get(
+                    f"{self.address.api}/models/requests/by-endpoint",
+                    params=asked,
+                    timeout=_POLL_TIMEOUT,
+                    follow_redirects=False,
+                )
+                page = response.json() if response.status_code == 200 else None
+            except (httpx.HTTPError, ValueError) as error:
+                raise UnansweredError(type(error).__name__) from None
+            if not isinstance(page, dict) or not isinstance(page.get("items"), list):
+                raise UnansweredError(f"{response.status_code}")
+            items += [item for item in page["items"] if isinstance(item, dict)]
+            if not page.get("has_more"):
+                return items
+            asked["cursor"] = str(page.get("next_cursor") or "")
+        raise UnansweredError("the list has no end")
 
     def cancel(self, request: Accepted) -> bool:
         """Ask to drop a request. True = it was asked; False = it had ended before.
