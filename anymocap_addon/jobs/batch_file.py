@@ -153,12 +153,27 @@ class _BatchReader:
             if stage.per != "creature":
                 given.setdefault(stage.per, clip)
             item = stage.item(given)
+            self._check_payment(stage, given, where)
             recorded = paths.stage_record(stage.name, item).exists()
             for setting in stage.settings:
                 if setting.required and setting.name not in given and not recorded:
                     raise self._wrong(f"{where}: {stage.name}: {setting.name}", "must be given.", setting.describe())
             steps.append(BatchStep(stage, given, item))
         return tuple(steps)
+
+    def _check_payment(self, stage: Stage, given: Table, where: str) -> None:
+        """A file is run again and again with nobody there: its yes has a limit, and nothing in it pays twice."""
+        where = f"{where}: {stage.name}"
+        if given.get("on_unknown") == "resend" or given.get("request"):
+            raise self._wrong(
+                f"{where}: {'request' if given.get('request') else 'on_unknown'}",
+                "is the answer to one question and cannot stand in a file.",
+                f"Run `{stage.name}` by itself for it.",
+            )
+        if given.get("yes") and not given.get("ceiling"):
+            raise self._wrong(
+                f"{where}: ceiling", "is missing: a file that pays needs a limit.", "Write US dollars a day, e.g. 5.0."
+            )
 
     def _chosen(self, listed: list[str] | None, asked: Given, paths: CreaturePaths, item: str | None) -> list[Stage]:
         """The stages in pipeline order: those listed, else what runs by itself and what has settings of its own."""

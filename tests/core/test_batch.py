@@ -313,3 +313,24 @@ def test_control_c_leaves_a_table_and_the_next_run_goes_on(folder):
     code, result = batch(folder, file.read_text("utf-8").replace("seconds = 60", "seconds = 0.1"))
     assert code == 0 and states(result) == [("fox", None, "done", ""), ("wölf", None, "done", "")]
     assert result["entries"][0]["ran"] == ["slow"]
+
+
+@pytest.mark.parametrize(
+    ("film", "key"),
+    [
+        ("yes = true", "ceiling"),
+        ("yes = true, ceiling = 0.0", "ceiling"),
+        ('yes = true, ceiling = 2.0, on_unknown = "resend"', "on_unknown"),
+        ('yes = true, ceiling = 2.0, request = "0123456789"', "request"),
+    ],
+)
+def test_a_file_pays_only_up_to_a_limit_and_answers_no_question(tmp_path, film, key):
+    file = tmp_path / "night.toml"
+    clip = '[[creature.clip]]\nname = "walk"\nstages = ["film"]\nfilm = {{ {} }}\n'
+    text = f'[[creature]]\nname = "fox"\nstages = []\n{clip}'
+    file.write_text(text.format(film), encoding="utf-8")
+    with pytest.raises(BadInputError) as wrong:
+        load_batch(file, REGISTRY)
+    assert wrong.value.key == f"creature 'fox': clip 'walk': film: {key}"
+    file.write_text(text.format("yes = true, ceiling = 2.0, seeds = '1 2'"), encoding="utf-8")
+    assert load_batch(file, REGISTRY).entries[1].steps[0].given["ceiling"] == 2.0
