@@ -10,10 +10,12 @@ import cv2
 import numpy as np
 import pytest
 
+from anymocap_addon.core.gate.cut import NEIGHBOURS, beyond
 from anymocap_addon.core.gate.judge import Verdict, judge
 from anymocap_addon.core.gate.limits import LIMITS, GateLimits
+from anymocap_addon.core.gate.step import misfit
 
-from .two_view_clip import LAYOUT, PAINT, clip, frame
+from .two_view_clip import BODY, LAYOUT, PAINT, clip, frame
 
 REF = frame(0.0, move=0.0)
 CLEAN = clip()
@@ -103,6 +105,28 @@ def test_a_fault_is_named_in_plain_words_and_shown(name: str) -> None:
     assert all(0 <= left < right <= 1280 and top < bottom for left, top, right, bottom in finding.marks)
 
 
+def test_a_view_that_plays_otherwise_is_refused_where_no_lag_explains_it() -> None:
+    left = LAYOUT.w_front - 2
+    mixed = [np.concatenate([CLEAN[-1 - t][:, :left], p[:, left:]], 1) for t, p in enumerate(CLEAN)]
+    step = next(finding for finding in verdict(mixed).findings if finding.check == "step")
+    assert step.refused and step.figures["height_misfit"] > LIMITS.height_misfit, step.figures
+
+
+def test_heights_that_a_small_lag_or_a_constant_explains_fit() -> None:
+    time = np.arange(40)
+    side, front = 20 * np.sin(time / 5), 20 * np.sin((time - 1) / 5) + 12
+    assert misfit(front, side) == (pytest.approx(0, abs=1e-6), pytest.approx(12.3, abs=0.6))
+    assert misfit(20 * np.sin((time - 5) / 5), side)[0] > 5
+    assert misfit(np.full(40, np.nan), side) == (0.0, 0.0)
+
+
+def test_a_jump_among_jumps_stands_out_against_the_whole_clip() -> None:
+    walk = np.where(np.arange(40) % 5 == 0, 4.0, 1.0)
+    assert max(beyond(walk, NEIGHBOURS)) > 1.75 and beyond(walk, 40)[10] == 1
+    walk[11] = 5.6
+    assert beyond(walk, 40)[11] == pytest.approx(1.4)
+
+
 def test_a_limb_that_loses_its_colour_is_named() -> None:
     def faded(picture: np.ndarray, share: float) -> np.ndarray:
         spoilt, leg = picture.copy(), tuple(round(255 * channel * 0.85) for channel in PAINT[1].colour)
@@ -114,6 +138,19 @@ def test_a_limb_that_loses_its_colour_is_named() -> None:
 
 
 BODY_GREY = (140, 140, 140)
+
+
+@pytest.mark.parametrize("late", [8, 24])
+def test_a_limb_that_the_reference_hides_is_told_by_the_first_frames(late: int) -> None:
+    """The reference does not show the left front leg, the first frames do; it swaps with a hind leg."""
+    swapped = CLEAN[:late] + clip(paint=(3, 1, 2, 0))[late:]
+    hidden = REF.copy()
+    leg = tuple(round(255 * channel * 0.85) for channel in PAINT[0].colour)
+    hidden[(leg == REF).all(-1)] = BODY
+    for frames, refused in ((CLEAN, False), (swapped, True)):
+        found = judge(frames, hidden, LAYOUT, PAINT, 24.0)
+        colours = next(finding for finding in found.findings if finding.check == "colours")
+        assert any("swap" in reason for reason in colours.reasons) == refused, colours.figures
 
 
 def test_a_clip_without_the_studio_is_refused_at_once() -> None:

@@ -22,6 +22,8 @@ NEAR_HUE = 0.4  # radians in OKLab's colour plane up to which a pixel has a limb
 LEAST_CHROMA = 0.05
 LEAST_AREA = 120  # half-size pixels that a limb must show in the reference frame to be watched
 LEAST_APART = 20  # half-size pixels between two limbs in a view, for their places to tell anything
+HIDDEN_APART = 40  # the same where the first frames stand in for a reference that hides one of them
+EARLY_FRAMES = 8
 SMOOTH = 5
 LEAST_SEEN = 20  # half-size pixels of a limb in a frame, to tell its colour and place
 NOTHING = 255
@@ -114,7 +116,7 @@ def check_colours(clip: GateClip, palette: Palette, limits: GateLimits) -> Findi
     left, chroma = np.ones((clip.T, len(watched))), np.ones((clip.T, len(watched)))
     for at, group in enumerate(watched):
         left[:, at], chroma[:, at] = _kept(clip, palette, group)
-    scores, pairs = _swaps(clip, palette, watched)
+    scores, pairs = _swaps(clip, palette)
     frame_left, limb_left = np.unravel_index(int(left.argmin()), left.shape)
     frame_chroma, limb_chroma = np.unravel_index(int(chroma.argmin()), chroma.shape)
     figures = {"colour_left": left.min(), "colour_chroma": chroma.min(), "swap_score": scores.max(initial=-1.0)}
@@ -147,27 +149,48 @@ def _kept(clip: GateClip, palette: Palette, group: int) -> tuple[Array, Array]:
     return area / max(usual, 1.0), smoothed(chroma)
 
 
-def _swaps(clip: GateClip, palette: Palette, watched: list[int]) -> tuple[Array, list[tuple[int, int]]]:
+def _swaps(clip: GateClip, palette: Palette) -> tuple[Array, list[tuple[int, int]]]:
     """(T, P) scores of the pairs of limbs that lie apart: 1 where each lies where the other was, -1 where it was."""
-    centres = np.stack([_centres(clip.masks, palette.labels, group, clip) for group in watched], 1)  # T, G, view, uv
+    groups = range(len(palette.names))
+    centres = np.stack([_centres(clip.masks, palette.labels, group, clip) for group in groups], 1)  # T, G, view, uv
     # Of the reference, not of the first frames: a clip may start in a stride, where left and right lie far apart in
     # the side view and change places with every step.
-    start = np.stack(
-        [_centres(clip.reference_mask[None], palette.reference[None], group, clip)[0] for group in watched]
-    )
+    shown = np.stack([_centres(clip.reference_mask[None], palette.reference[None], group, clip)[0] for group in groups])
+    # Only of a limb that the reference hides in a view the first frames must tell; beside a limb so far away that no
+    # stride brings the one to the other.
+    early = np.where(np.isfinite(shown), shown, _early(centres))
+    hidden = [group for group in groups if (palette.reference == group).sum() < LEAST_AREA]
     scores, pairs = [], []
-    for one, other in combinations(range(len(watched)), 2):
-        apart = np.linalg.norm(start[one] - start[other], axis=-1)
-        if not np.isfinite(apart).any() or np.nanmax(apart) < LEAST_APART:
-            continue
-        view = int(np.nanargmax(apart))
-        a, b = centres[:, one, view], centres[:, other, view]
-        stay = _far(a, start[one, view]) + _far(b, start[other, view])
-        swapped = _far(a, start[other, view]) + _far(b, start[one, view])
-        score = (stay - swapped) / (2 * apart[view])
-        scores.append(smoothed(np.where(np.isfinite(score), score, -1.0)))
-        pairs.append((watched[one], watched[other]))
+    for one, other in combinations(groups, 2):
+        for start, least in ((shown, LEAST_APART), (early, HIDDEN_APART)):
+            apart = np.linalg.norm(start[one] - start[other], axis=-1)
+            if start is shown and (one in hidden or other in hidden):
+                continue
+            if start is early:  # what the reference shows is told by it
+                apart[np.isfinite(shown[one] + shown[other]).all(-1)] = np.nan
+            if not np.isfinite(apart).any() or np.nanmax(apart) < least:
+                continue
+            view = int(np.nanargmax(apart))
+            scores.append(_swap_score(centres[:, (one, other), view], start[[one, other], view]))
+            pairs.append((one, other))
     return (np.stack(scores, 1) if scores else np.empty((clip.T, 0))), pairs
+
+
+def _swap_score(places: Array, start: Array) -> Array:
+    """(T) from -1, both limbs (T, 2, 2) are nearest to where they were (2, 2), to 1, each is where the other was."""
+    stay = _far(places[:, 0], start[0]) + _far(places[:, 1], start[1])
+    swapped = _far(places[:, 0], start[1]) + _far(places[:, 1], start[0])
+    score = (stay - swapped) / (2 * np.linalg.norm(start[0] - start[1]))
+    return smoothed(np.where(np.isfinite(score), score, -1.0))
+
+
+def _early(centres: Array) -> Array:
+    """(G, 2, 2) where each limb lies in each view in the first frames; NaN where fewer than half of them show it."""
+    first = centres[:EARLY_FRAMES]
+    seen = np.isfinite(first[..., 0]).mean(0) >= 0.5
+    middle = np.full(first.shape[1:], np.nan)
+    middle[seen] = np.nanmedian(first[:, seen], 0)
+    return middle
 
 
 def _far(places: Array, place: Array) -> Array:

@@ -13,6 +13,7 @@ from .limits import GateLimits
 Array = NDArray[np.float64]
 
 # Up to this many frames away; the very next ones are left out, into which video models smear a cut.
+# In a fast walk that hides it, for each step jumps too: there the whole clip tells.
 NEIGHBOURS = 4
 LEAST_LEVELS = 0.5  # what compression alone leaves, so that a still clip has no jumps
 
@@ -21,17 +22,26 @@ def check_cut(clip: GateClip, limits: GateLimits) -> Finding:
     """Compare what movement does not explain in each frame with the frames around it."""
     strange = unexplained(clip)
     if len(strange) < 2 * NEIGHBOURS:
-        return Finding("cut", {"jump_factor": 1.0, "jump_levels": 0.0})
-    factors = np.ones(len(strange))
-    for t, value in enumerate(strange):
-        around = np.r_[strange[max(t - NEIGHBOURS, 0) : max(t - 1, 0)], strange[t + 2 : t + 1 + NEIGHBOURS]]
-        factors[t] = value / max(float(around.max()), LEAST_LEVELS)
-    candidates = np.where(strange >= limits.jump_levels, factors, 0.0)
-    at = int(candidates.argmax()) if candidates.any() else int(factors.argmax())
-    figures = {"jump_factor": float(factors[at]), "jump_levels": float(strange[at])}
-    if candidates[at] <= limits.jump_factor:
+        return Finding("cut", {"jump_factor": 1.0, "jump_alone": 1.0, "jump_levels": 0.0})
+    factors, alone = beyond(strange, NEIGHBOURS), beyond(strange, len(strange))
+    excess = np.maximum(factors / limits.jump_factor, alone / limits.jump_alone)
+    candidates = np.where(strange >= limits.jump_levels, excess, 0.0)
+    at = int(candidates.argmax()) if candidates.any() else int(excess.argmax())
+    figures = {
+        "jump_factor": float(factors[at]), "jump_alone": float(alone[at]), "jump_levels": float(strange[at]),
+    }  # fmt: skip
+    if candidates[at] <= 1:
         return Finding("cut", figures, frame=at + 1)
     return Finding("cut", figures, (f"the clip jumps at {(at + 1) / clip.fps:.1f} seconds: a cut",), at + 1)
+
+
+def beyond(strange: Array, reach: int) -> Array:
+    """(T - 1) each value as a multiple of the largest of those up to `reach` frames away, the very next left out."""
+    factors = np.ones(len(strange))
+    for t, value in enumerate(strange):
+        around = np.r_[strange[max(t - reach, 0) : max(t - 1, 0)], strange[t + 2 : t + 1 + reach]]
+        factors[t] = value / max(float(around.max()), LEAST_LEVELS)
+    return factors
 
 
 def unexplained(clip: GateClip) -> Array:

@@ -16,8 +16,12 @@ class GateLimits:
         border_share: share of the picture's border that may differ from wall and floor.
         floor_px: how far the floor's edge may move in either view.
         height_gap_px: how far the heights of both silhouettes may differ, as a mean over the frames.
+        height_misfit: the same without a constant and without a lag that the fit repairs, as a share of how far the
+            heights vary in time.
+        height_misfit_px: and in px, at least.
         lag_frames: a view may be late by less than this.
-        lag_gain: how much better the heights must fit with the lag, as a share, for it to be believed.
+        lag_gain: how much better the heights must fit with the lag than with one that the fit repairs, as a share, for
+            it to be believed.
         lag_gain_px: and in px, at least.
         colour_left: least share of a limb's usual coloured area.
         colour_chroma: least share of a limb colour's usual strength.
@@ -28,6 +32,7 @@ class GateLimits:
         still_levels: a frame differs from the one before by less than this: it stands still.
         still_share: longest standstill as a share of the clip.
         jump_factor: how much more a frame may differ from the one before than its neighbours do.
+        jump_alone: the same against the whole rest of the clip: a cut happens once, a stride comes again.
         jump_levels: and by how much at least, to be a cut.
     """
 
@@ -37,9 +42,11 @@ class GateLimits:
     border_share: float = 0.15
     floor_px: float = 5.0
     height_gap_px: float = 7.5
+    height_misfit: float = 0.45
+    height_misfit_px: float = 2.0
     lag_frames: float = 2.0
-    lag_gain: float = 0.25
-    lag_gain_px: float = 0.7
+    lag_gain: float = 0.2
+    lag_gain_px: float = 1.0
     colour_left: float = 0.12
     colour_chroma: float = 0.6
     swap_score: float = 0.5
@@ -49,6 +56,7 @@ class GateLimits:
     still_levels: float = 0.25
     still_share: float = 0.25
     jump_factor: float = 1.75
+    jump_alone: float = 1.3
     jump_levels: float = 4.0
 
 
