@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from ..core.kinematics import continuous_euler
 from ..core.limits import WIDEST, default_limits, mirror_limits, seen_limits, share_between_sides
 from ..core.rig import RigSpec
-from ..core.roles import Roles, side_stem
+from ..core.roles import Roles
+from ..core.side_pairs import side_stem
 from .action_playback import playing
 from .action_slots import action_fcurves
 from .armature_space import orthonormal

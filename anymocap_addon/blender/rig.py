@@ -13,8 +13,10 @@ from ..core.atomic import replacing
 from ..core.bone_map import BoneMap, load_edits, save_bone_map
 from ..core.creature import Creature, save_creature
 from ..core.errors import BadInputError
+from ..core.rest_bones import Bones
 from ..core.rig import RigInfo, RigSpec, load_rig_spec, save_rig_info
-from ..core.roles import Bones, Roles, facing_doubt, find_contacts, find_pairs, find_roles
+from ..core.roles import Roles, facing_doubt, find_contacts, find_roles
+from ..core.side_pairs import find_pairs
 from ..core.stage_context import StageContext
 from .compat import open_blend, save_blend
 from .limits import adopted_limits, spec_limits
@@ -41,7 +43,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     ctx.progress(1, 4, "building the skin" if spec else "finding the skeleton")
     armature, skeleton = _skeleton(ctx, spec, creature, meshes)
     low, high = rest_bounds(meshes)
-    bones = _role_bones(skeleton, low, high)
+    bones = role_bones(skeleton, low, high)
     roles = find_roles(bones)
     ctx.progress(2, 4, "limits")
     limits, origin = _limits(armature, skeleton, roles, spec, float((high - low).max()))
@@ -114,7 +116,8 @@ def _unused(ctx: StageContext, creature: Creature, adopted: bool) -> str:
     return "The creature's own skin was kept: weights and `rigid` are for built skins." if adopted and asked else ""
 
 
-def _role_bones(skeleton: CaptureSkeleton, low: Array, high: Array) -> Bones:
+def role_bones(skeleton: CaptureSkeleton, low: Array, high: Array) -> Bones:
+    """The capture skeleton as the search for body parts sees it; `low`, `high`: corners of the rest mesh, metres."""
     return Bones(
         names=skeleton.bones,
         parents=skeleton.parents,

@@ -47,7 +47,7 @@ class CaptureSkeleton:
 
     Attributes:
         bones: B names; parents: (B,); rest: (B, 4, 4); lengths: (B,) m: as in core.rig.RigInfo.
-        tips: (B, 3) far end of each bone, metres; flatness: (B,) of its skin, see core.roles.Bones.
+        tips: (B, 3) far end of each bone, metres; flatness: (B,) of its skin, see core.rest_bones.Bones.
         keypoints: J points. notes: what was decided, for the log.
         bone_map: what became of each bone of an adopted armature; None for a built one.
     """

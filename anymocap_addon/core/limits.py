@@ -22,6 +22,7 @@ _DEFAULTS_DEG: dict[str, tuple[tuple[float, float, float], ...]] = {
     "arm": ((60, 45, 25), (60, 25, 20), (45, 20, 20), (30, 12, 8)),
     "wing": ((50, 35, 25), (40, 35, 15), (30, 25, 10)),
     "ear": ((20, 20, 10),),
+    "jaw": ((25, 5, 3),),
     "detail": ((12, 12, 6),),
 }
 WIDEST = np.radians(170.0)

@@ -31,7 +31,7 @@ CREATURES = {
     "Fox": ("Fox.glb", {}, "b_Hip_01", 22, LEGS | {"tail"}),
     "Wolf": ("Wolf.glb", {}, "Back", 46, LEGS | {"tail"}),
     "Robot": ("RobotExpressive.glb", {"axis": "z"}, "Body", 40, ARMS_AND_LEGS),
-    "Spider": ("Spider.glb", {}, "Body", 36, EIGHT | {"tail"}),
+    "Spider": ("Spider.glb", {}, "Body", 36, EIGHT | {"abdomen"}),
     "Trex": ("Trex.glb", {}, "Body", 28, ARMS_AND_LEGS | {"tail"}),
     "Bird": ("bird.fbx", {}, "Bone", 10, WINGS | {"tail"}),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anymocap_addon.core.roles import Bones
+from anymocap_addon.core.rest_bones import Bones
 
 Spec = dict[str, tuple[str | None, tuple[float, float, float], tuple[float, float, float]]]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anymocap_addon.core.roles import Bones, facing_doubt, find_contacts, find_pairs, find_roles, side_stem
+from anymocap_addon.core.rest_bones import Bones
+from anymocap_addon.core.roles import facing_doubt, find_contacts, find_roles
+from anymocap_addon.core.side_pairs import find_pairs, side_stem
 
 from .skeletons import Spec, biped, bones, both_sides, dragon, leg, quadruped, spider
 
