@@ -160,6 +160,16 @@ class User:
         assert place, f"no button {operator} in the panel"
         yield from self.click_at(*place)
 
+    def scroll_panel(self, clicks: int) -> Steps:
+        """Turn the wheel over the sidebar; down shows what stands below."""
+        region = self.region("UI")
+        x, y = region.x + region.width // 3, region.y + region.height // 2
+        yield from self.move(x, y)
+        for _ in range(abs(clicks)):
+            self._event("WHEELDOWNMOUSE" if clicks > 0 else "WHEELUPMOUSE", "PRESS", x, y)
+            yield _EVENT_S
+        yield 0.5
+
     def show_section(self, *numbers: int) -> Steps:
         """Open sections of the panel (1 Prep … 9 Takes) as if each were the next step, which opens by itself.
 

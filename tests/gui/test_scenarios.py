@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from pathlib import Path
 
+import imageio_ffmpeg
+import pytest
+from fal_server import FalServer
+from film_project import KEY
 from real_blender import PICTURES, RealBlender, wait
 
+import anymocap_addon
 from anymocap_addon.jobs.alive import process_alive
 
 
@@ -68,3 +74,43 @@ def test_the_preferences_keep_a_key_out_of_blenders_files(blender: RealBlender) 
     assert (folder / "config" / "userpref.blend").is_file(), "the searched folder is Blender's user folder"
     holding = [path for path in folder.rglob("*") if path.is_file() and result["key"].encode() in path.read_bytes()]
     assert holding == [Path(result["kept_in"])]
+
+
+def test_a_film_is_paid_once_whatever_happens(
+    blender: RealBlender, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FalServer() as server:
+        monkeypatch.setenv("ANYMOCAP_FAL_URL", server.url)
+        monkeypatch.setenv("FAL_KEY", KEY)
+        account = server.account(KEY)
+        account.films = films(tmp_path)
+        account.queue_looks, account.work_looks = 6, 6
+        process = blender.start_scenario("film", 400, blend=project / "scene.blend", server=server.url, key=KEY)
+        ended = wait(process, 540)
+        assert ended.code == 137, ended.output[-6000:]
+        first = json.loads((PICTURES / "film" / "result.json").read_text(encoding="utf-8"))
+        assert first["verdicts"] == ["good", "refused"] and first["reasons"], first
+        assert [len(account.jobs), account.posts] == [5, 5], "seeds 1 and 2, the lost one, the withdrawn one, the last"
+        assert [job.cancelled for job in account.jobs] == [False, False, False, True, False]
+        second = blender.play("film_fetched", 300, blend=project / "scene.blend").result
+        assert second["seeds"] == [1, 2, 3, 5], second
+        assert account.posts == 5, "what went on is fetched, not sent again"
+
+
+def films(folder: Path) -> list[bytes]:
+    """A film of the lynx that walks, and one in which it stands still."""
+    walking = Path(anymocap_addon.__file__).parent / "example" / "clip.mp4"
+    still = folder / "still.mp4"
+    command = [
+        imageio_ffmpeg.get_ffmpeg_exe(),
+        "-v",
+        "error",
+        "-i",
+        str(walking),
+        "-vf",
+        "loop=60:1:0",
+        "-frames:v",
+        "60",
+    ]
+    subprocess.run([*command, str(still)], check=True)
+    return [walking.read_bytes(), still.read_bytes()]

@@ -45,10 +45,10 @@ def draw_film(layout: UILayout, context: Context, states: SceneStates, is_next: 
     row.menu("ANYMOCAP_MT_moves", text="", icon="DOWNARROW_HLT")
     if film is not None and settings.move and film.move == settings.move:
         _draw_prompt(layout, context, states, film)
+        draw_takes_of_move(layout, context, states, film)
         if film.prompt:
             _draw_order(layout, context, states, film, is_next)
             _draw_elsewhere(layout, context, states)
-        draw_takes_of_move(layout, context, states, film)
     elif not settings.move:
         draw_text(layout, context, "Name what the creature shall do, e.g. walk.", icon="INFO")
     add = layout.operator("anymocap.add_clip", text="Add Clip from a Video File", icon="ADD")
@@ -98,9 +98,8 @@ def _draw_order(layout: UILayout, context: Context, states: SceneStates, film: F
     column = layout.column(align=True)
     model = film.model
     column.menu("ANYMOCAP_MT_film_models", text=model.label if model is not None else group.model or "Model")
-    row = column.row(align=True)
-    row.prop(group, "seeds", text="", placeholder="Seeds, e.g. 1 2 3")
-    row.prop(group, "seconds", text="Seconds")
+    column.prop(group, "seconds", text="Length (s), 0 = 5")
+    column.prop(group, "seeds", text="", placeholder="Seeds, one take each: 1 2 3")
     if model is not None and model.resolution is not None:
         column.menu("ANYMOCAP_MT_film_resolutions", text=group.resolution or model.resolution.default)
     if model is not None and model.note:

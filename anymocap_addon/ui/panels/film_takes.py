@@ -16,7 +16,7 @@ from .stage_body import draw_progress
 if TYPE_CHECKING:
     from bpy.types import Context, UILayout
 
-_PICTURE_SCALE = 5.0
+_PICTURE_SCALE = 3.2
 _BOX = 16
 _ICONS = {"unchecked": "QUESTION", "good": "CHECKMARK", "refused": "ERROR", "allowed": "ERROR"}
 _WORDS = {"unchecked": "not checked yet", "good": "good", "refused": "refused", "allowed": "refused, allowed"}
@@ -36,23 +36,27 @@ def draw_takes_of_move(layout: UILayout, context: Context, states: SceneStates, 
 def _draw_take(layout: UILayout, context: Context, states: SceneStates, take: Take) -> None:
     active = bool(take.clip) and take.clip == context.scene.anymocap.clip
     box = layout.box()
-    row = box.row(align=True)
-    row.label(text=f"Seed {take.seed}, {take.model}", icon="RADIOBUT_ON" if active else "RADIOBUT_OFF")
-    side = row.row()
-    side.alignment = "RIGHT"
-    side.label(text="captured" if take.captured else _WORDS[take.verdict], icon=_ICONS[take.verdict])
-    box.template_icon(icon_value=picture_icon(take.file, take.made), scale=_PICTURE_SCALE)
+    beside = box.row()
+    picture = beside.row()
+    picture.alignment = "LEFT"
+    picture.template_icon(icon_value=picture_icon(take.file, take.made), scale=_PICTURE_SCALE)
+    column = beside.column(align=True)
+    column.label(text=f"Seed {take.seed}, {take.model}", icon="RADIOBUT_ON" if active else "RADIOBUT_OFF")
+    column.label(text="captured" if take.captured else _WORDS[take.verdict], icon=_ICONS[take.verdict])
+    _draw_buttons(column.row(align=True), take, active)
     checking = _checking(states, take)
     if checking is not None:
         draw_progress(box, context, running_look(checking))
     for reason in take.reasons:
         draw_text(box, context, f"{reason[:1].upper()}{reason[1:]}.", icon="ERROR", inset=_BOX)
-    row = box.row(align=True)
+
+
+def _draw_buttons(row: UILayout, take: Take, active: bool) -> None:
     if not active:
         _aim(row.operator("anymocap.use_take", text="Use"), take)
     if take.verdict == "refused":
         _aim(row.operator("anymocap.allow_take"), take)
-    row.operator("anymocap.open_file", text="Play", icon="PLAY").filepath = str(take.file)
+    row.operator("anymocap.open_file", text="", icon="PLAY").filepath = str(take.file)
     if take.picture is not None and take.reasons:
         row.operator("anymocap.open_file", text="", icon="IMAGE_DATA").filepath = str(take.picture)
     _aim(row.operator("anymocap.throw_take_away", text="", icon="TRASH"), take)
