@@ -108,6 +108,19 @@ def load_rig_spec(path: Path | str) -> RigSpec:
     return RigSpec(joints, _bone_order(bones, path), limits)
 
 
+def save_rig_spec(path: Path | str, spec: RigSpec) -> None:
+    """Write rig.json."""
+    write_json_file(
+        path,
+        "rig",
+        {
+            "joints": {name: list(place) for name, place in spec.joints.items()},
+            "bones": [{"name": b.name, "head": b.head, "tail": b.tail, "parent": b.parent} for b in spec.bones],
+            "limits_deg": {name: [list(pair) for pair in ranges] for name, ranges in spec.limits_deg.items()},
+        },
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class RigInfo:
     """The capture skeleton at rest, in prep space (metres, -Y forward, ground z = 0).

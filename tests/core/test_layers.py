@@ -17,7 +17,9 @@ HEAVY = ("torch", "cv2", "transformers", "fal_client", "httpx", "imageio_ffmpeg"
 LIGHT = (
     "errors atomic formats layout creature rig project motion detections roles kinematics stage_context stage_record "
     "clip_clock bad_frames triangulation capture_view preview_frames joint_links confidence_colour space_marks "
+    "voxel_solid extremities midline rig_template template_fit "
     "film.key film.models film.takes film.ledger film.spending film.arguments film.fal_address "
+    "checkup.checkup checkup.file checkup.facing_picture "
     "film.order film.orders film.standing film.place film.filmed_clips film.prompt"
 ).split()
 
