@@ -165,7 +165,8 @@ class ANYMOCAP_OT_settle_request(_FilmOperator, bpy.types.Operator):
     def draw(self, context: Context) -> None:
         film, column = film_known(context), self.layout.column()
         for one in film.unknown if film is not None else ():
-            column.label(text=f"{one.endpoint}, seed {one.seed}, sent {one.time}", icon="QUESTION")
+            sent = one.time[:16].replace("T", " ")
+            column.label(text=f"{one.endpoint}, seed {one.seed}, sent {sent}", icon="QUESTION")
         column.operator("wm.url_open", text="Look at My Requests", icon="URL").url = "https://fal.ai/dashboard/requests"
         column.prop(self, "decision", expand=True)
         if self.decision == "follow":
