@@ -13,8 +13,10 @@ from ..core.atomic import replacing
 from ..core.bone_map import BoneMap, load_edits, save_bone_map
 from ..core.creature import Creature, save_creature
 from ..core.errors import BadInputError
+from ..core.found_paint import recoloured, was_found
 from ..core.rest_bones import Bones
 from ..core.rig import RigInfo, RigSpec, load_rig_spec, save_rig_info
+from ..core.role_edits import edited_roles
 from ..core.roles import Roles, facing_doubt, find_contacts, find_roles
 from ..core.side_pairs import find_pairs
 from ..core.stage_context import StageContext
@@ -44,7 +46,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     armature, skeleton = _skeleton(ctx, spec, creature, meshes)
     low, high = rest_bounds(meshes)
     bones = role_bones(skeleton, low, high)
-    roles = find_roles(bones)
+    roles = edited_roles(bones, find_roles(bones), creature.roles, ctx.paths.creature_json)
     ctx.progress(2, 4, "limits")
     limits, origin = _limits(armature, skeleton, roles, spec, float((high - low).max()))
     rig = rig_info(creature, armature, skeleton, roles, limits, low, high)
@@ -175,6 +177,8 @@ def rig_info(
         bone_groups=roles.limb_bones(skeleton.bones),
         body_length=float((high - low)[_AXES[creature.prep.axis]]),
         keypoint_offset=offsets,
+        bone_roles=roles.role,
+        bone_parts=roles.part,
     )
 
 
@@ -226,13 +230,15 @@ def _paint(
     armature: bpy.types.Object,
     meshes: list[bpy.types.Object],
 ) -> tuple[Creature, dict[str, int]]:
-    """Paint the meshes. A creature.json whose paint is empty gets the found limbs, colours and words; one that names
-    its own paint stays as it is.
+    """Paint the meshes. A creature.json whose paint is empty, or as an earlier run found it, gets the found limbs,
+    colours and words; one that names its own paint stays as it is.
     """
-    if creature.paint:
-        check_paint(creature.paint, bones, ctx.paths.creature_json)
-    else:
-        creature = replace(creature, paint=limb_paint(limbs, mean_base_colour(meshes)))
+    found = not creature.paint or was_found(creature.paint, ctx.paths.rig_info)
+    paint = recoloured(creature.paint, limbs) if found else creature.paint
+    paint = limb_paint(limbs, mean_base_colour(meshes)) if paint is None else paint
+    check_paint(paint, bones, ctx.paths.creature_json)
+    if paint != creature.paint:
+        creature = replace(creature, paint=paint)
         save_creature(ctx.paths.creature_json, creature)
     faces = {group.name: 0 for group in creature.paint}
     for mesh in meshes:

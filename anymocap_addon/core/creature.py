@@ -103,6 +103,7 @@ class Creature:
         rigid: hard single-bone skinning for all bones (True) or for those named.
         fix_front_swaps: let the fit repair left/right swaps in the front view too.
         film: what is filmed with where nothing else is said.
+        roles: bone -> body part or role, instead of what was found; see core/role_edits.py.
         facing_confirmed: up axis and facing as the artist confirmed them; None where he was not asked yet.
     """
 
@@ -119,6 +120,7 @@ class Creature:
     rigid: bool | tuple[str, ...] = False
     fix_front_swaps: bool = False
     film: FilmDefaults = FilmDefaults()
+    roles: dict[str, str] = field(default_factory=dict)
     facing_confirmed: Facing | None = None
 
     def facing_is_confirmed(self) -> bool:
@@ -198,6 +200,7 @@ def load_creature(path: Path | str) -> Creature:
         rigid=rigid if isinstance(rigid, bool) else tuple(rigid),
         fix_front_swaps=data.get("fix_front_swaps", False),
         film=_film(data.get("film", {})),
+        roles=dict(data.get("roles", {})),
         facing_confirmed=Facing(**known_keys(Facing, confirmed)) if confirmed else None,
     )
 
@@ -221,6 +224,8 @@ def creature_to_json(creature: Creature) -> dict[str, Any]:
     }
     if creature.film != FilmDefaults():
         data["film"] = {**vars(creature.film), "seeds": list(creature.film.seeds), "loras": list(creature.film.loras)}
+    if creature.roles:
+        data["roles"] = dict(sorted(creature.roles.items()))
     if creature.facing_confirmed is not None:
         data["facing_confirmed"] = vars(creature.facing_confirmed)
     if creature.layout is not None:
@@ -231,6 +236,6 @@ def creature_to_json(creature: Creature) -> dict[str, Any]:
 def save_creature(path: Path | str, creature: Creature) -> None:
     """Write creature.json; keys of the file that AnyMoCap does not know stay."""
     kept: dict[str, Any] = read_json(path, "creature") if Path(path).exists() else {}
-    for stamp in ("schema", "anymocap_version"):
-        kept.pop(stamp, None)
+    for key in ("schema", "anymocap_version", "roles"):  # roles are left out where there are none
+        kept.pop(key, None)
     write_json_file(path, "creature", {**kept, **creature_to_json(creature)})

@@ -142,6 +142,7 @@ class RigInfo:
         pairs: (P, 2) keypoint indices, left and right.
         joint_groups, bone_groups: body part -> keypoint indices or bone names.
         body_length: extent of the rest mesh along creature.json's axis, metres; the base of every percentage.
+        bone_roles, bone_parts: B words each, see core/roles.py; empty in files of earlier versions.
     """
 
     creature: str
@@ -162,6 +163,8 @@ class RigInfo:
     bone_groups: dict[str, tuple[str, ...]]
     body_length: float
     keypoint_offset: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+    bone_roles: tuple[str, ...] = ()
+    bone_parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.keypoint_offset.shape == (0, 3) and len(self.keypoints):
@@ -221,6 +224,8 @@ def load_rig_info(path: Path | str) -> RigInfo:
         bone_groups={name: tuple(items) for name, items in data["bone_groups"].items()},
         body_length=float(data["body_length"]),
         keypoint_offset=_keypoint_offset(data),
+        bone_roles=tuple(data.get("bone_roles", ())),
+        bone_parts=tuple(data.get("bone_parts", ())),
     )
     check_rig_info(rig, path)
     return rig
@@ -295,6 +300,8 @@ def save_rig_info(path: Path | str, rig: RigInfo) -> None:
             "pairs": rig.pairs.tolist(),
             "joint_groups": {name: list(items) for name, items in rig.joint_groups.items()},
             "bone_groups": {name: list(items) for name, items in rig.bone_groups.items()},
+            "bone_roles": list(rig.bone_roles),
+            "bone_parts": list(rig.bone_parts),
             "body_length": rig.body_length,
         },
     )

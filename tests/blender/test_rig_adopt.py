@@ -230,3 +230,27 @@ def test_a_creature_without_armature_or_rig_json_is_told_what_to_do(tmp_path: Pa
         run_rig(tmp_path, "spot")
     with pytest.raises(BadInputError, match=r"static\.blend.*no such file"):
         run_rig(tmp_path, "never prepped")
+
+
+def test_an_edited_role_changes_limb_paint_and_limits_but_not_the_artists_paint(
+    tmp_path: Path, assets_dir: Path
+) -> None:
+    run_prep(tmp_path, "Fox", assets_dir / "creatures" / "Fox.glb")
+    run_rig(tmp_path, "Fox")
+    paths = context(tmp_path, "Fox").paths
+    before, rig_before = load_creature(paths.creature_json), load_rig_info(paths.rig_info)
+    bone = "b_LeftUpperArm_09"
+    save_creature(paths.creature_json, replace(before, roles={bone: "left_wing", "b_RightUpperArm_06": "right_wing"}))
+    run_rig(tmp_path, "Fox")
+    edited, rig = load_creature(paths.creature_json), load_rig_info(paths.rig_info)
+    b = rig.index(bone)
+    assert rig.bone_parts[b] == "left_wing" and rig.bone_roles[b] == "wing"
+    assert {g.name for g in edited.paint} == set(rig.bone_groups) == {
+        "left_wing", "right_wing", "back_left_leg", "back_right_leg", "tail"
+    }  # fmt: skip
+    assert not np.allclose(rig.limits_rad[b], rig_before.limits_rad[b])
+    own = replace(edited, roles={}, paint=(PaintGroup("brush", "red", (1.0, 0.0, 0.0), ("b_Tail03_014",)),))
+    save_creature(paths.creature_json, own)
+    run_rig(tmp_path, "Fox")
+    assert load_creature(paths.creature_json).paint == own.paint
+    assert load_rig_info(paths.rig_info).bone_parts == rig_before.bone_parts
