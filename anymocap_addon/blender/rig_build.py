@@ -89,7 +89,7 @@ def check_joints(spec: RigSpec, meshes: list[bpy.types.Object], file: Path) -> N
     Raises:
         BadInputError: names the joint that is farthest off.
     """
-    points, triangles = _soup(meshes)
+    points, triangles = mesh_soup(meshes)
     size = float(np.ptp(points, axis=0).max())
     tree = BVHTree.FromPolygons(points.tolist(), triangles.tolist())
     off = {}
@@ -250,7 +250,7 @@ def _hard_bones(weights: str, creature: Creature, names: tuple[str, ...]) -> tup
     return tuple(creature.rigid)
 
 
-def _soup(meshes: list[bpy.types.Object]) -> tuple[Array, NDArray[np.int64]]:
+def mesh_soup(meshes: list[bpy.types.Object]) -> tuple[Array, NDArray[np.int64]]:
     """All vertices (V, 3) in world space and triangles (T, 3) of the meshes."""
     points, triangles, start = [], [], 0
     for mesh in meshes:

@@ -142,3 +142,19 @@ def _limb(data: dict[str, Any]) -> LimbPlan:
 def _ranges(rows: list[list[float]]) -> tuple[Range, Range, Range]:
     x, y, z = ((float(low), float(high)) for low, high in rows)
     return (x, y, z)
+
+
+def sided(by_stem: dict[str, Triple], bones: list[str]) -> dict[str, Triple]:
+    """Angles of bones and stems for the bones that there are: a stem's go to its left bone, mirrored to its right one.
+
+    Built bones have their X axis sideways, or Z up where they point sideways themselves: so on the right side turns
+    about Y and Z change sign.
+    """
+    found: dict[str, Triple] = {}
+    for name, (x, y, z) in by_stem.items():
+        if name in bones:
+            found[name] = (x, y, z)
+        if name + SIDES[0] in bones:
+            found[name + SIDES[0]] = (x, y, z)
+            found[name + SIDES[1]] = (x, -y, -z)
+    return found

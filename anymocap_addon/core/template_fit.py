@@ -79,7 +79,8 @@ def fit_template(template: RigTemplate, points: Array, triangles: NDArray[np.int
     bones: list[RigBone] = []
     notes: list[str] = []
     doubtful: list[str] = []
-    marks = _landmarks(template, line, found)
+    tail = _tail(limbs, line, size)
+    marks = _landmarks(template, line, found, tail)
     for joint in template.joints:
         arc = marks[joint.start] + joint.share * (marks[joint.end] - marks[joint.start])
         joints[joint.name] = _point(line.at(arc, template.lift))
@@ -178,7 +179,17 @@ def _by_proportion(plan: LimbPlan, low: Array, high: Array) -> _Pair:
     return _Pair(ends, ends * _MIRROR, float(np.linalg.norm(ends[1] - ends[0])))
 
 
-def _landmarks(template: RigTemplate, line: Midline, found: dict[str, _Pair]) -> dict[str, float]:
+def _tail(limbs: list[Extremity], line: Midline, size: float) -> Extremity | None:
+    """The extremity that is the tail: on the mid-plane, with its tip at the mid-line's start."""
+    ends = [
+        limb for limb in limbs if central(limb, size) and np.linalg.norm(limb.tip - line.points[0]) < PARTNER * size
+    ]
+    return ends[0] if ends else None
+
+
+def _landmarks(
+    template: RigTemplate, line: Midline, found: dict[str, _Pair], tail: Extremity | None
+) -> dict[str, float]:
     """Name -> length along the mid-line, metres: both ends, where head and tail begin, where each limb leaves it."""
     marks = {"tail_tip": 0.0, "head_tip": line.length}
     for plan in template.limbs:
@@ -187,16 +198,20 @@ def _landmarks(template: RigTemplate, line: Midline, found: dict[str, _Pair]) ->
     carried = [marks[plan.name] for plan in template.limbs if plan.kind != "fin"]
     front, back = (max(carried), min(carried)) if carried else (0.0, 0.0)
     marks["head_base"] = line.length - template.head * (line.length - front)
-    marks["tail_base"] = _tail_base(line, back) if carried else 0.0
+    marks["tail_base"] = _tail_base(line, back, tail) if carried else 0.0
     return marks
 
 
-def _tail_base(line: Midline, back: float) -> float:
-    """Where, going back from the hindmost limb, the body has thinned; half way to the end where it does not."""
+def _tail_base(line: Midline, back: float, tail: Extremity | None) -> float:
+    """Length along the mid-line where the tail begins: where it leaves the body, else where, going back from the
+    hindmost limb, the body has thinned; half way to the end where it does not.
+    """
+    if tail is not None:
+        return min(line.nearest(tail.base), back)
     trunk = float(np.interp(back, line.arc, line.depth))
     behind = np.linspace(back, 0.0, 100)
     thin = np.interp(behind, line.arc, line.depth) < THIN * trunk
-    return float(behind[thin.argmax()]) if thin[:-5].any() else back / 2
+    return float(behind[thin.argmax()]) if thin[: len(thin) // 2].any() else back / 2
 
 
 def _limb_joints(plan: LimbPlan, pair: _Pair, line: Midline, lift: float, size: float) -> dict[str, Point]:

@@ -20,6 +20,7 @@ Cells = NDArray[np.int64]
 CELLS = 88  # along the body's largest extent
 REACHED = 0.97  # of the cells that must hang together; else gaps are bridged
 BRIDGES = 3  # cells, at most
+MOST_PARTS = 600  # of a triangle's edge
 _STEPS = np.array([s for s in product((-1, 0, 1), repeat=3) if any(s)])
 _LENGTHS = np.linalg.norm(_STEPS, axis=1)
 
@@ -73,7 +74,8 @@ def voxel_solid(points: Array, triangles: Cells) -> VoxelSolid:
     origin = low - (BRIDGES + 1.5) * cell
     shape = np.ceil((high - low) / cell).astype(int) + 2 * BRIDGES + 4
     skin = np.zeros(shape, bool)
-    skin[tuple(np.floor((_sampled(points, triangles, cell / 2) - origin) / cell).astype(int).T)] = True
+    samples = np.concatenate([points[triangles].reshape(-1, 3), sampled_surface(points, triangles, cell / 2)[0]])
+    skin[tuple(np.floor((samples - origin) / cell).astype(int).T)] = True
     for _ in range(BRIDGES + 1):
         solid = ~_outside(skin)
         cells = np.argwhere(solid)
@@ -88,21 +90,25 @@ def voxel_solid(points: Array, triangles: Cells) -> VoxelSolid:
     return VoxelSolid(origin + (cells[kept] + 0.5) * cell, cell, depth, renumber[neighbours[kept]])
 
 
-def _sampled(points: Array, triangles: Cells, spacing: float) -> Array:
-    """(S, 3) points on the surface, at most about `spacing` metres apart."""
-    a, b, c = (points[triangles[:, i]] for i in range(3))
-    longest = np.max([np.linalg.norm(u - v, axis=1) for u, v in ((a, b), (b, c), (c, a))], axis=0)
-    parts = np.clip(np.ceil(longest / spacing).astype(int), 1, 4 * CELLS)
-    found = [points]
+def sampled_surface(points: Array, triangles: Cells, spacing: float) -> tuple[Array, Cells, Array]:
+    """Points on the surface, at most about `spacing` metres apart.
+
+    Returns:
+        (S, 3) places, metres; (S,) the triangle that each lies on; (S, 3) shares of its corners.
+    """
+    corners = points[triangles]
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(1)
+    parts = np.clip(np.ceil(longest / spacing).astype(int), 1, MOST_PARTS)
+    places, owners, shares = [], [], []
     for n in np.unique(parts):
-        rows = parts == n
+        rows = np.flatnonzero(parts == n)
         u, v = (w.ravel() / n for w in np.mgrid[0 : n + 1, 0 : n + 1])
         inside = u + v <= 1 + 1e-9
-        u, v = u[inside], v[inside]
-        weights = np.stack([1 - u - v, u, v], 1)
-        corners = np.stack([a[rows], b[rows], c[rows]], 1)
-        found.append(np.einsum("kw,twx->tkx", weights, corners).reshape(-1, 3))
-    return np.concatenate(found)
+        weights = np.stack([1 - u - v, u, v], 1)[inside]
+        places.append(np.einsum("kw,twx->tkx", weights, corners[rows]).reshape(-1, 3))
+        owners.append(np.repeat(rows, len(weights)))
+        shares.append(np.tile(weights, (len(rows), 1)))
+    return np.concatenate(places), np.concatenate(owners), np.concatenate(shares)
 
 
 def _grown(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
