@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -22,8 +22,11 @@ from ..core.checkup.facts import (
     Rows,
     Vector,
 )
+from ..core.creature import Creature
 from .action_slots import action_fcurves
+from .gltf_weights import BAD_WEIGHT
 from .import_mesh import driving_armature, hidden
+from .rest_shown import rest_shown
 from .scene import world_vertices
 from .skin import rigid_bone
 
@@ -35,15 +38,12 @@ _BONE = re.compile(r'bones\["(.+?)"\]')
 _OWN_SHARE = 0.5  # of the bones that an Action names: with fewer it belongs to another creature
 
 
-def creature_facts(
-    objects: Iterable[bpy.types.Object], source: str, bad_weights: Mapping[str, int] | None = None
-) -> CreatureFacts:
+def creature_facts(objects: Iterable[bpy.types.Object], source: str) -> CreatureFacts:
     """What the rules look at.
 
     Args:
         objects: of one creature; hidden ones and those without faces are passed over.
         source: name of the file or object, for the words.
-        bad_weights: mesh -> vertices whose weights the file itself holds as NaN or all zero, which importers hide.
     """
     every = list(objects)
     meshes = [o for o in every if o.type == "MESH" and not hidden(o) and len(o.data.polygons)]
@@ -51,7 +51,7 @@ def creature_facts(
     armatures = list(
         dict.fromkeys([o for o in every if o.type == "ARMATURE"] + [a for a in moved.values() if a is not None])
     )
-    looked = [_mesh(mesh, moved[mesh.name], (bad_weights or {}).get(mesh.data.name, 0)) for mesh in meshes]
+    looked = [_mesh(mesh, moved[mesh.name]) for mesh in meshes]
     points = _rest_points(meshes, armatures)
     low, high = (points.min(0), points.max(0)) if len(points) else (np.zeros(3), np.zeros(3))
     own = [(a, [m for m in meshes if moved[m.name] == a]) for a in armatures]
@@ -67,8 +67,8 @@ def creature_facts(
     )
 
 
-def with_prep(facts: CreatureFacts, creature: Any) -> CreatureFacts:
-    """The facts with what creature.json says of size and facing (a core.creature.Creature)."""
+def with_prep(facts: CreatureFacts, creature: Creature) -> CreatureFacts:
+    """The facts with what creature.json says of size and facing."""
     prep = creature.prep
     return replace(
         facts,
@@ -91,27 +91,18 @@ def _rows(matrix: Any) -> Rows:
 
 def _rest_points(meshes: list[bpy.types.Object], armatures: list[bpy.types.Object]) -> NDArray[np.float64]:
     """(V, 3) finite vertices of all meshes at rest, world. What the armatures show is put back."""
-    shown = [armature.data.pose_position for armature in armatures]
-    for armature in armatures:
-        if armature.data.pose_position != "REST":
-            armature.data.pose_position = "REST"
-    bpy.context.view_layer.update()
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    points = np.concatenate([np.zeros((0, 3)), *(world_vertices(mesh, depsgraph) for mesh in meshes)])
-    for armature, position in zip(armatures, shown, strict=True):
-        if armature.data.pose_position != position:
-            armature.data.pose_position = position
-    bpy.context.view_layer.update()
+    with rest_shown(armatures) as depsgraph:
+        points = np.concatenate([np.zeros((0, 3)), *(world_vertices(mesh, depsgraph) for mesh in meshes)])
     return points[np.isfinite(points).all(1)]
 
 
-def _mesh(mesh: bpy.types.Object, armature: bpy.types.Object | None, bad_in_file: int) -> MeshFacts:
+def _mesh(mesh: bpy.types.Object, armature: bpy.types.Object | None) -> MeshFacts:
     points = np.empty(len(mesh.data.vertices) * 3, np.float32)
     mesh.data.vertices.foreach_get("co", points)
     keys = mesh.data.shape_keys
     by_bone = rigid_bone(mesh) if armature is not None and not mesh.vertex_groups else None
     weights = _weights(mesh, armature) if armature is not None and by_bone is None else {}
-    weights["nan_weights"] = max(weights.get("nan_weights", 0), bad_in_file)
+    weights["nan_weights"] = max(weights.get("nan_weights", 0), _bad_in_file(mesh))
     return MeshFacts(
         name=mesh.name,
         matrix=_rows(mesh.matrix_world),
@@ -129,6 +120,12 @@ def _mesh(mesh: bpy.types.Object, armature: bpy.types.Object | None, bad_in_file
         data_users=mesh.data.users - int(mesh.data.use_fake_user),
         **weights,
     )
+
+
+def _bad_in_file(mesh: bpy.types.Object) -> int:
+    """Vertices that the import marked: Blender itself holds no trace of what was wrong with their weights."""
+    attribute = mesh.data.attributes.get(BAD_WEIGHT)
+    return sum(item.value for item in attribute.data) if attribute is not None else 0
 
 
 def _weights(mesh: bpy.types.Object, armature: bpy.types.Object) -> dict[str, Any]:

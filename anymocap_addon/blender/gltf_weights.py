@@ -14,6 +14,7 @@ from ..core.errors import BadInputError
 
 # Stock files hold a few bad vertices; the rig stage completes those from their neighbours and says so.
 MOST_BAD_SHARE = 0.02
+BAD_WEIGHT = "anymocap_bad_weight"  # an attribute of a mesh: vertices whose weights the file holds as NaN or all zero
 _JSON, _BIN = 0x4E4F534A, 0x004E4942
 _TYPES = {5121: (np.uint8, 255.0), 5123: (np.uint16, 65535.0), 5126: (np.float32, 1.0)}
 
@@ -33,6 +34,53 @@ def check_glb_weights(path: Path) -> None:
             known = [part for part in parts if part is not None]
             if known and len(known) == len(parts):
                 _check(np.concatenate(known, 1), mesh.get("name", f"number {number}"), path)
+
+
+def bad_glb_vertices(path: Path) -> dict[str, NDArray[np.bool_]]:
+    """Mesh -> (V,) which vertices, as an importer numbers them, have weights that are not finite or all zero; meshes
+    without such vertices are left out.
+
+    Raises:
+        ValueError, KeyError, IndexError, TypeError: it is no whole .glb file.
+    """
+    chunks = _chunks(path)
+    gltf, binary = json.loads(chunks.get(_JSON, b"{}")), chunks.get(_BIN, b"")
+    found: dict[str, NDArray[np.bool_]] = {}
+    for mesh in gltf.get("meshes", []):
+        parts = [_bad_of_primitive(gltf, binary, primitive) for primitive in mesh["primitives"]]
+        mask = np.concatenate([np.zeros(0, np.bool_), *parts])
+        if mask.any():
+            found[mesh.get("name", "")] = mask
+    return found
+
+
+def _bad_of_primitive(gltf: dict[str, Any], binary: bytes, primitive: dict[str, Any]) -> NDArray[np.bool_]:
+    """(n,) for the vertices that its faces use."""
+    count = gltf["accessors"][primitive["attributes"]["POSITION"]]["count"]
+    sets = [primitive["attributes"].get(f"WEIGHTS_{i}") for i in range(4)]
+    parts = [_accessor(gltf, binary, index) for index in sets if index is not None]
+    known = [part for part in parts if part is not None]
+    bad = np.zeros(count, np.bool_)
+    if known and len(known) == len(parts):
+        weights = np.concatenate(known, 1)
+        bad = ~np.isfinite(weights).all(1) | ~(weights.sum(1) > 0)
+    indices = _indices(gltf, binary, primitive.get("indices"))
+    return bad if indices is None else bad[np.unique(indices)]
+
+
+def _indices(gltf: dict[str, Any], binary: bytes, index: int | None) -> NDArray[np.int64] | None:
+    """(n,) values of an index accessor; None where there is none, or only the importer can read it."""
+    if index is None:
+        return None
+    accessor = gltf["accessors"][index]
+    if "bufferView" not in accessor or "sparse" in accessor:
+        return None
+    view = gltf["bufferViews"][accessor["bufferView"]]
+    if view["buffer"] != 0 or "extensions" in view:
+        return None
+    kind = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32}[accessor["componentType"]]
+    start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+    return np.frombuffer(binary, kind, accessor["count"], start).astype(np.int64)
 
 
 def _check(weights: NDArray[np.float64], mesh: str, path: Path) -> None:

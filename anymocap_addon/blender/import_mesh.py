@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import bpy
@@ -13,15 +12,19 @@ import bpy
 from ..core.errors import BadInputError
 from ..core.project import MESH_SUFFIXES
 from .compat import call_operator
-from .gltf_weights import check_glb_weights
+from .gltf_weights import BAD_WEIGHT, bad_glb_vertices, check_glb_weights
 from .scene import append_objects
 
 _EXPORT_AGAIN = "Export the creature again from the program that made it."
 _GLB_HEADER = 12  # bytes: magic, version, length of the whole file
 
 
-def import_file(path: Path) -> None:
+def import_file(path: Path, mark_bad_weights: bool = False) -> None:
     """Import `path` (glb, gltf, fbx, obj, usd, usda, usdc or usdz) into the current scene.
+
+    Args:
+        mark_bad_weights: take a .glb whose weights are not finite or all zero, which importers hide, and mark those
+            vertices (see gltf_weights.BAD_WEIGHT) instead of refusing the file.
 
     Raises:
         BadInputError: the file is missing, empty, cut short, of another kind, or the importer refuses it.
@@ -48,6 +51,26 @@ def import_file(path: Path) -> None:
         said = [line for line in reason if line and not line.startswith(("Location:", "File ", "^"))]
         detail = said[-1] if said else "no reason given"
         raise BadInputError(f"Blender's importer cannot read it: {detail}", file=path, hint=_EXPORT_AGAIN) from error
+    if suffix == ".glb":
+        _look_at_weights(path, mark_bad_weights)
+
+
+def _look_at_weights(path: Path, mark: bool) -> None:
+    """Refuse a .glb with many bad weights, or mark them."""
+    if not mark:
+        check_glb_weights(path)
+        return
+    for name, bad in bad_glb_vertices(path).items():
+        fitting = [m for m in bpy.data.meshes if m.name.partition(".")[0] == name.partition(".")[0]]
+        fitting = [m for m in fitting if len(m.vertices) == len(bad)]
+        if not fitting:
+            raise BadInputError(
+                f"Mesh {name!r} has {int(bad.sum())} vertices with bad weights that cannot be found again in Blender.",
+                file=path,
+                hint=_EXPORT_AGAIN,
+            )
+        for mesh in fitting:
+            mesh.attributes.new(BAD_WEIGHT, "BOOLEAN", "POINT").data.foreach_set("value", bad)
 
 
 def import_blend(path: Path, name: str) -> None:
@@ -143,8 +166,6 @@ def _check_glb(path: Path) -> None:
         raise BadInputError(f"It is cut short: {size} of {length} bytes are there.", file=path, hint=_EXPORT_AGAIN)
     if version != 2:
         raise BadInputError(f"It is glTF version {version}; version 2 is needed.", file=path, hint=_EXPORT_AGAIN)
-    with suppress(ValueError, KeyError, IndexError, TypeError):  # what is damaged the importer refuses by itself
-        check_glb_weights(path)
 
 
 def _check_gltf(path: Path) -> None:

@@ -18,12 +18,14 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..core.atomic import replacing
-from ..core.creature import Creature, Prep, save_creature
+from ..core.checkup.orientation import turn_matrix
+from ..core.creature import Creature, Prep, PrepFix, save_creature
 from ..core.errors import BadInputError
 from ..core.project import CreaturePaths
 from ..core.stage_context import StageContext
 from .action_playback import keep_pose
 from .compat import save_blend
+from .creature_fixes import apply_fixes
 from .import_mesh import driving_armature, hidden, import_blend, import_file, snapshot_object
 from .scene import fresh_scene, world_vertices
 
@@ -43,12 +45,10 @@ def run(ctx: StageContext) -> dict[str, Any]:
     source = _source(ctx)
     ctx.progress(0, 3, f"importing {source.name}")
     fresh_scene()
-    if source.suffix.lower() == ".blend":
-        import_blend(source, ctx.settings.get("object") or "")
-    else:
-        import_file(source)
+    mended = bring(source, ctx.settings.get("object") or "", creature.prep.fixes)
     ctx.progress(1, 3, "size and facing")
     meshes, notes = keep_creature(source)
+    notes = [*mended, *notes]
     for note in notes:
         ctx.log(note)
     size = place(meshes, creature.prep, source)
@@ -71,6 +71,26 @@ def run(ctx: StageContext) -> dict[str, Any]:
     }
 
 
+def bring(source: Path, name: str, fixes: tuple[PrepFix, ...]) -> list[str]:
+    """Bring the creature into the empty scene and mend it.
+
+    Args:
+        name: of the object to take out of a .blend; empty = all.
+
+    Returns:
+        What was mended, a sentence each.
+
+    Raises:
+        BadInputError: as import_file, import_blend and apply_fixes.
+    """
+    if source.suffix.lower() == ".blend":
+        import_blend(source, name)
+    else:
+        import_file(source, any(item.fix == "clean_weights" for item in fixes))
+    bpy.context.view_layer.update()
+    return apply_fixes(list(bpy.context.scene.objects), fixes)
+
+
 def _chosen_creature(ctx: StageContext) -> Creature:
     """creature.json with what the settings say about size and facing; those that are not set stay."""
     creature = ctx.load_creature()
@@ -81,6 +101,8 @@ def _chosen_creature(ctx: StageContext) -> Creature:
         chosen["rotz_deg"] = float(ctx.settings["rotz_deg"])
     if ctx.settings.get("axis"):
         chosen["axis"] = ctx.settings["axis"]
+    if ctx.settings.get("up"):
+        chosen["up"] = ctx.settings["up"]
     prep = replace(creature.prep, **chosen)
     if prep.axis not in _AXES:
         raise BadInputError(f"The axis {prep.axis!r} is not one of x, y, z.", key="axis")
@@ -204,7 +226,7 @@ def place(meshes: list[bpy.types.Object], prep: Prep, source: Path) -> NDArray[n
     for armature in armatures_of(meshes):
         check_uniform(armature, source)
         rest_only(armature)
-    turn = Matrix.Rotation(math.radians(prep.rotz_deg), 4, "Z")
+    turn = Matrix(turn_matrix(prep.rotz_deg, prep.up).tolist()).to_4x4()
     low, high = rest_bounds(meshes, turn)
     extent = high - low
     if extent[_AXES[prep.axis]] < 1e-9:

@@ -175,8 +175,31 @@ class CreaturePaths:
         return self.assets / "rig.json"
 
     @property
+    def rig_sheet(self) -> Path:
+        """The skeleton of rig.json in the mesh, on a grid in metres."""
+        return self.assets / "rig_grid.png"
+
+    @property
+    def skin_json(self) -> Path:
+        return self.assets / "rigged" / "skin_check.json"
+
+    @property
+    def skin_png(self) -> Path:
+        """The test pose, with what the skin does not bear in red."""
+        return self.assets / "rigged" / "skin_check.png"
+
+    @property
     def bone_map(self) -> Path:
         return self.assets / "bone_map.json"
+
+    @property
+    def checkup_json(self) -> Path:
+        return self.assets / "checkup.json"
+
+    @property
+    def facing_png(self) -> Path:
+        """The question which way the creature faces."""
+        return self.assets / "facing.png"
 
     @property
     def static_blend(self) -> Path:

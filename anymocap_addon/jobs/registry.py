@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ..core.checkup.orientation import UPS
 from ..core.clip_source import clip_video, numbered_pictures, original_video
 from ..core.film.models import PROJECT_FILE
 from ..core.film.takes import film_files
 from ..core.project import ClipPaths, CreaturePaths
+from ..core.rig_template import template_names
 from .setting import Setting
 from .stage import Registry, Stage, Step
 
@@ -104,6 +106,21 @@ MESH = Stage(
     paid=True,
 )
 
+CHECKUP = Stage(
+    name="checkup",
+    label="Check-up",
+    help="look whether the creature can be captured as it is, and what to mend",
+    steps=(Step("blender", "blender.checkup:run"),),
+    settings=(
+        Setting("mesh", "path", "", "mesh file; empty = as prep took it, else assets/<c>/model.*"),
+        Setting("object", "text", "", "object to take out of the .blend; empty = all meshes"),
+    ),
+    inputs=lambda paths, values: [Path(paths.root, values["mesh"])] if values["mesh"] else [],
+    creature_keys=("prep", "facing_confirmed"),
+    outputs=lambda paths, _: [paths.checkup_json],
+    automatic=False,
+)
+
 PREP = Stage(
     name="prep",
     label="Prep",
@@ -129,11 +146,28 @@ PREP = Stage(
             optional=True,
         ),
         Setting("axis", "text", "", "axis of the length; empty = creature.json", choices=("", "x", "y", "z")),
+        Setting(
+            "up", "text", "", "the file's axis that points up; empty = creature.json (first z)", choices=("", *UPS)
+        ),
     ),
     inputs=lambda paths, values: [_mesh(paths, values)],
     creature_keys=("prep",),
     outputs=lambda paths, _: [paths.static_blend],
     gather="blender.prep:gather",
+)
+
+TEMPLATE = Stage(
+    name="template",
+    label="Template",
+    help="place a skeleton in a mesh that has none, and draw it on a grid in metres",
+    steps=(Step("blender", "blender.template:run"),),
+    settings=(
+        Setting("template", "text", "quadruped", "which body plan", choices=template_names()),
+        Setting("overwrite", "flag", False, "replace the skeleton that there is, with what was changed in it", once=True),
+    ),
+    inputs=lambda paths, _: [paths.static_blend],
+    outputs=lambda paths, _: [paths.rig_json, paths.rig_sheet],
+    automatic=False,
 )
 
 RIG = Stage(
@@ -147,9 +181,20 @@ RIG = Stage(
     ),
     inputs=lambda paths, _: [paths.static_blend],
     optional_inputs=lambda paths, _: [paths.rig_json],
-    creature_keys=("name", "prep", "paint", "feet", "contacts", "rigid"),
+    creature_keys=("name", "prep", "paint", "feet", "contacts", "rigid", "roles"),
     bone_edits=True,
     outputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
+)
+
+SKIN = Stage(
+    name="skin",
+    label="Skin check",
+    help="put the creature into its test pose and look where its skin tears or stays behind",
+    steps=(Step("blender", "blender.skin_check:run"),),
+    inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
+    creature_keys=("testpose",),
+    outputs=lambda paths, _: [paths.skin_json, paths.skin_png],
+    automatic=False,
 )
 
 REF = Stage(
@@ -157,6 +202,11 @@ REF = Stage(
     label="Reference",
     help="draw the reference frame: the creature from the front and from its side",
     steps=(Step("blender", "blender.ref:run"),),
+    settings=(
+        Setting("room", "text", "", "what the frame leaves room for; empty = the creature's own", choices=("", *ROOMS)),
+        Setting("reach_m", "number", 0.0, "room all round; 0 = by what it does", "m", 0.0, 1000.0),
+        Setting("reframe", "flag", False, "frame it anew although creature.json has a layout", once=True),
+    ),
     inputs=lambda paths, _: [paths.rigged_blend, paths.rig_info],
     creature_keys=("layout", "start_pose", "testpose"),
     outputs=lambda paths, _: [paths.ref_png],
@@ -387,6 +437,14 @@ APPLY = Stage(
             choices=("replace", "new", "strip"),
         ),
         Setting("bones", "text", "all", "which bones get keys", choices=("all", "selected")),
+        Setting(
+            "onto",
+            "text",
+            "auto",
+            "what is keyed: the deform bones, the IK targets and controls that move them, or the deform bones with "
+            "their constraints held off; auto = controls where the rig is driven by them",
+            choices=("auto", "deform", "controls", "bake"),
+        ),
         Setting("overwrite", "flag", False, "overwrite the clip's own Action even when its keys were edited since"),
     ),
     inputs=lambda paths, values: [paths.rigged_blend, paths.rig_info, _clip(paths, values).motion],
@@ -448,8 +506,11 @@ REGISTRY = Registry(
     (
         MESH,
         EXAMPLE,
+        CHECKUP,
         PREP,
+        TEMPLATE,
         RIG,
+        SKIN,
         REF,
         PROMPT,
         FILM,

@@ -53,6 +53,21 @@ def _prep(result: Result) -> str:
     return f"{asked['length_m']:.2f} m along {asked['axis'].upper()}, as asked; faces -Y"
 
 
+def _checkup(result: Result) -> str:
+    if not result["failures"] and not result["warnings"]:
+        return "nothing to mend"
+    return f"{result['failures']} to mend, {result['warnings']} to know"
+
+
+def _template(result: Result) -> str:
+    placed = f"{result['bones']} bones"
+    return f"{placed}, {len(result['doubtful'])} joints to look at" if result["doubtful"] else placed
+
+
+def _skin(result: Result) -> str:
+    return f"{len(result['findings'])} to mend" if result["findings"] else "holds in the test pose"
+
+
 def _rig(result: Result) -> str:
     painted = len(result["painted_faces"])
     return f"{result['bones']} bones, {result['joints']} joints, {painted} limbs painted"
@@ -94,8 +109,11 @@ def _report(result: Result) -> str:
 
 
 _TELL: dict[str, Callable[[Result], str]] = {
+    "checkup": _checkup,
     "prep": _prep,
+    "template": _template,
     "rig": _rig,
+    "skin": _skin,
     "dataset": _dataset,
     "train": _train,
     "detect": _detect,

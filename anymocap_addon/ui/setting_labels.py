@@ -10,6 +10,7 @@ SETTING_LABELS: dict[str, dict[str, str]] = {
         "length_m": f"Length (m), 0 = as before or {Prep.length_m:g}",
         "axis": "Measured along",
         "rotz_deg": "Turn about Z (°)",
+        "up": "Up in the file",
         "mesh": "Mesh file",
         "object": "Object",
     },

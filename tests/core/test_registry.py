@@ -14,7 +14,7 @@ from anymocap_addon.core.version import VERSION
 from anymocap_addon.jobs.registry import REGISTRY
 
 PACKAGE = Path(__file__).resolve().parents[2] / "anymocap_addon"
-CREATURE_STAGES = "mesh example prep rig ref prompt film dataset train".split()
+CREATURE_STAGES = "mesh example checkup prep rig ref prompt film dataset train".split()
 PIPELINE = [*CREATURE_STAGES, *"exam take gate detect preview fit apply showcase report".split()]
 
 
@@ -81,7 +81,7 @@ def test_a_wrong_setting_is_named_with_its_remedy(stage, given, says):
 
 
 def test_an_unknown_stage_is_named():
-    with pytest.raises(BadInputError, match=r"fly: There is no such stage\. Stages: mesh, example, prep"):
+    with pytest.raises(BadInputError, match=r"fly: There is no such stage\. Stages: mesh, example, checkup, prep"):
         REGISTRY["fly"]
 
 
