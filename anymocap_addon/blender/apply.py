@@ -4,7 +4,8 @@ With a setting `armature` the motion goes onto that armature of the open scene, 
 relative to the armature object, whose own transform, scale and parents are left alone. Without one (in a background
 process only) rigged.blend is opened and applied.blend saved.
 
-The keys replace those of the motion's own Action, or go onto a new one, or onto one that an NLA strip plays; for the
+The keys go onto the captured bones, or onto the controls that move them: see apply_ways.py. They replace those of the
+motion's own Action, or go onto a new one, or onto one that an NLA strip plays; for the
 whole rig, or for the selected bones alone. An Action that somebody made or edited is kept unless the settings say
 otherwise. What fails leaves the armature and its Actions as they were.
 """
@@ -29,14 +30,16 @@ from ..core.rig import RigInfo
 from ..core.stage_context import StageContext
 from .action_playback import scene_fps
 from .action_strip import place_strip
+from .apply_ways import Way, choose_way, key_motion, keyed_bones
 from .armature_space import Similarity, prep_similarity
+from .bake import give_influence_back
 from .compat import save_blend, selected_bones
 from .export_glb import export_glb
-from .keyframes import key_frames, write_keys
+from .keyframes import key_frames
 from .measured import bone_error_mm, bones_disturbed, disturbed, measured_joints
 from .own_actions import Bones, TakenAction, give_back, own_name, settle, stamp, take_action
-from .played_action import PlayedAction, play_alone
-from .pose import LocalBasis, local_basis
+from .played_action import PlayedAction
+from .pose import LocalBasis
 from .scene import open_rigged
 
 Array = NDArray[np.float64]
@@ -53,18 +56,21 @@ class ApplyOptions:
         bones: only these bones get keys; None = the whole rig.
         overwrite: an own Action that was edited since is overwritten too.
         motion: "creature/clip", the mark on the Action.
+        onto: see apply_ways.WAYS.
     """
 
     mode: str = "replace"
     bones: Bones = None
     overwrite: bool = False
     motion: str = ""
+    onto: str = "auto"
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What was keyed: the Action, the scene frames (T,) of its keys, joints (T, J, 3) m (None for some bones only), and
-    whether an Action of the wanted name was somebody's own and kept.
+    """What was keyed: the Action, the scene frames (T,) of its keys, joints (T, J, 3) m (None for some bones only),
+    whether an Action of the wanted name was somebody's own and kept, the way (deform, controls or bake), and the bones
+    with keys.
     """
 
     action: bpy.types.Action
@@ -72,6 +78,8 @@ class Applied:
     joints: Array | None
     max_error_mm: float
     kept: bool
+    onto: str
+    keyed: tuple[str, ...]
 
 
 def run(ctx: StageContext) -> dict[str, Any]:
@@ -118,20 +126,21 @@ def motion_mark(motion: Motion, clip: ClipPaths) -> str:
 
 
 def _options(ctx: StageContext, armature: bpy.types.Object, rig: RigInfo, mark: str) -> ApplyOptions:
-    bones = chosen_bones(armature, rig) if ctx.settings["bones"] == "selected" else None
-    return ApplyOptions(ctx.settings["mode"], bones, ctx.settings["overwrite"], mark)
+    onto = ctx.settings["onto"]
+    bones = chosen_bones(armature, rig, onto) if ctx.settings["bones"] == "selected" else None
+    return ApplyOptions(ctx.settings["mode"], bones, ctx.settings["overwrite"], mark, onto)
 
 
-def chosen_bones(armature: bpy.types.Object, rig: RigInfo) -> frozenset[str]:
-    """The selected bones of the armature that the rig captures.
+def chosen_bones(armature: bpy.types.Object, rig: RigInfo, onto: str) -> frozenset[str]:
+    """The selected bones of the armature that can get keys.
 
     Raises:
-        BadInputError: none of them is selected.
+        BadInputError: none of them is selected, or see choose_way.
     """
-    bones = frozenset(selected_bones(armature)) & frozenset(rig.bones)
+    bones = frozenset(selected_bones(armature)) & keyed_bones(choose_way(armature, rig, onto), rig)
     if not bones:
         raise BadInputError(
-            f"No captured bone of armature {armature.name!r} is selected.",
+            f"No captured bone of armature {armature.name!r}, and no control of one, is selected.",
             key="bones",
             hint="Select bones in Pose Mode, or apply to all.",
         )
@@ -155,6 +164,8 @@ def _result(clip: ClipPaths, applied: Applied, live: bool) -> dict[str, Any]:
         "last_frame": float(applied.frames[-1]),
         "max_error_mm": applied.max_error_mm,
         "kept_edited_action": applied.kept,
+        "onto": applied.onto,
+        "keyed_bones": len(applied.keyed),
         "joints": str(clip.joints) if whole else "",
         "animation_glb": str(clip.animation_glb) if whole else "",
         "applied_blend": "" if live else str(clip.applied_blend),
@@ -234,16 +245,18 @@ def applying(
         BadInputError: the armature is not the rig's.
         AnyMoCapError: a joint is more than TOLERANCE_MM off motion.json.
     """
-    basis = local_basis(rig, armature, motion.trans, motion.root_R, motion.euler)
+    prep_similarity(rig, armature)  # refuses a foreign armature before anything is touched
     frames = key_frames(motion.T, motion.fps, scene_fps(bpy.context.scene), start_frame)
     before = PlayedAction.of(armature)
+    give_influence_back(armature, before.action, bpy.data.actions.get(name))
+    bpy.context.view_layer.update()  # influences that drivers set decide about the way
+    way = choose_way(armature, rig, options.onto)
     taken = take_action(armature, name, options.bones, always_new=options.mode == "new", overwrite=options.overwrite)
     try:
-        write_keys(armature, taken.action, basis, frames, options.bones)
-        play_alone(armature)
-        joints, error_mm = _held(armature, rig, motion, basis, frames, options.bones)
+        basis = key_motion(way, armature, taken.action, rig, motion, frames, options.bones)
+        joints, error_mm = _held(armature, rig, motion, basis, frames, options.bones, way)
         stamp(taken.action, armature, options.motion, options.bones)
-        yield Applied(taken.action, frames, joints, error_mm, taken.kept)
+        yield Applied(taken.action, frames, joints, error_mm, taken.kept, way.onto, basis.bones)
     except BaseException:
         _undone(armature, taken, before)
         raise
@@ -256,7 +269,13 @@ def applying(
 
 
 def _held(
-    armature: bpy.types.Object, rig: RigInfo, motion: Motion, basis: LocalBasis, frames: Array, bones: Bones
+    armature: bpy.types.Object,
+    rig: RigInfo,
+    motion: Motion,
+    basis: LocalBasis,
+    frames: Array,
+    bones: Bones,
+    way: Way,
 ) -> tuple[Array | None, float]:
     """Hold what Blender makes of the keys to the motion: joints (T, J, 3) (None for some bones) and the error in mm."""
     similarity: Similarity = prep_similarity(rig, armature)
@@ -268,7 +287,7 @@ def _held(
     joints = measured_joints(armature, rig, similarity, frames)
     error_mm = float(np.linalg.norm(joints - motion.joints, axis=-1).max() * 1000)
     if error_mm > TOLERANCE_MM:
-        raise disturbed(armature, rig, joints, motion)
+        raise disturbed(armature, rig, joints, motion, way.onto, way.doubts)
     return joints, error_mm
 
 

@@ -51,11 +51,16 @@ def take_action(
         action.use_fake_user = True
         return TakenAction(action, old is not None and not always_new, None)
     backup = old.copy()
-    curves = writable_curves(old, armature)
+    clear_keys(old, armature, bones)
+    return TakenAction(old, False, backup)
+
+
+def clear_keys(action: bpy.types.Action, armature: bpy.types.Object, bones: Bones = None) -> None:
+    """Remove the keys of `bones`."""
+    curves = writable_curves(action, armature)
     for curve in list(curves.fcurves):
         if bones is None or bone_of(curve.data_path) in bones:
             curves.fcurves.remove(curve)
-    return TakenAction(old, False, backup)
 
 
 def settle(taken: TakenAction) -> None:

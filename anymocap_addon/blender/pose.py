@@ -66,7 +66,7 @@ def local_basis(
     matrices: dict[str, Array] = {}
     names, locations, rotations, moving = [], [], [], []
     for bone in chain:
-        rotscale, place = _parent_transform(bone, matrices)
+        rotscale, place = parent_transform(bone, matrices)
         if bone.name not in index:  # an uncaptured ancestor: at rest relative to its parent
             matrices[bone.name] = np.broadcast_to(place, (len(trans), 4, 4)).copy()
             matrices[bone.name][:, :3, :3] = rotscale
@@ -137,7 +137,7 @@ def _moves(rig: RigInfo, bone: bpy.types.Bone, b: int) -> bool:
     return bool(moves)
 
 
-def _parent_transform(bone: bpy.types.Bone, matrices: dict[str, Array]) -> tuple[Array, Array]:
+def parent_transform(bone: bpy.types.Bone, matrices: dict[str, Array]) -> tuple[Array, Array]:
     """Orientation (…, 3, 3) that the basis rotation is applied in and frame (…, 4, 4) that its location is applied in.
 
     Follows BKE_bone_parent_transform_calc_from_matrices of Blender's armature.cc for parents without scale (ours have

@@ -101,7 +101,11 @@ def edited_action(context: Context) -> tuple[str, list[str]]:
     action = bpy.data.actions.get(name)
     if action is None or not is_ours(action):
         return name, []
-    bones = chosen_bones(armature, load_rig_info(paths.rig_info)) if settings["bones"] == "selected" else None
+    bones = (
+        chosen_bones(armature, load_rig_info(paths.rig_info), settings["onto"])
+        if settings["bones"] == "selected"
+        else None
+    )
     return name, edited_bones(action, armature, bones)
 
 

@@ -23,7 +23,7 @@ from anymocap_addon.core.stage_context import StageContext
 
 from .capture_rig import chain_armature, random_motion, rig_of
 
-DEFAULTS = {"mode": "replace", "bones": "all", "overwrite": False}
+DEFAULTS = {"mode": "replace", "bones": "all", "overwrite": False, "onto": "auto"}
 WOLF_FEET = {
     "IKFrontLeg.L": "FrontLowerLeg.L",
     "IKFrontLeg.R": "FrontLowerLeg.R",
