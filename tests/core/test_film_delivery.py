@@ -341,7 +341,7 @@ def test_two_runs_at_once_pay_once(project, account):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     assert len(account.jobs) == 1 and "done" in ends, ends
 
 

@@ -9,11 +9,12 @@ from ..errors import AnyMoCapError, BadInputError
 from ..stage_context import StageContext
 from .account_history import found_in_account
 from .key import fal_key
-from .ledger import FATE_UNKNOWN, Ledger, Request
+from .ledger import FATE_UNKNOWN, Ledger, Request, age_s
 from .order import Order, Terms
 from .place import shown
 from .service import FalService, UnansweredError
 
+_IN_FLIGHT_S = 120.0  # longer than a submit waits for its reply
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{6,80}")
 
 
@@ -63,7 +64,8 @@ def settle_fates(
 
 def _found(ctx: StageContext, ledger: Ledger, one: Request, service: Callable[[], FalService]) -> bool:
     """Follow the request if the account's list names it without a doubt."""
-    if not fal_key():
+    in_flight = one.state == "intent" and age_s(one.time) < _IN_FLIGHT_S  # another run may be about to hear of it
+    if in_flight or not fal_key():
         return False
     try:
         id = found_in_account(service(), one, ledger.requests())
