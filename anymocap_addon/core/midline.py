@@ -65,7 +65,8 @@ def find_midline(solid: VoxelSolid, limbs: list[Extremity], upright: bool) -> Mi
             trunk[limb.cells] = False
     middle = np.abs(solid.centres[:, 0]) < NEAR * size
     score = solid.centres[:, 2] if upright else -solid.centres[:, 1]
-    head = int(np.argmax(np.where(trunk & middle, score, -np.inf)))
+    thick = trunk & middle & (solid.depth >= 1)  # not the tongue or a crest
+    head = int(np.argmax(np.where(thick if thick.any() else trunk & middle, score, -np.inf)))
     reach = solid.distances(np.array([head]), trunk)
     reach[~np.isfinite(reach)] = -1.0
     end = int(np.argmax(np.where(middle, reach, -1.0)))

@@ -16,7 +16,7 @@ from .extremities import Extremity, find_extremities
 from .midline import Midline, central, find_midline
 from .rig import Point, RigBone, RigSpec
 from .rig_template import SIDES, LimbPlan, RigTemplate
-from .voxel_solid import voxel_solid
+from .voxel_solid import VoxelSolid, voxel_solid
 
 Array = NDArray[np.float64]
 
@@ -24,6 +24,7 @@ MIRRORED = 0.05  # of the body: joints nearer than this to their partner's mirro
 PARTNER = 0.15  # of the body: tips nearer than this to another's mirror image are its partner
 DOWN = 0.25  # of its own length: a leg's tip lies at least this much below where it leaves the body, or on the ground
 GROUND = 0.12  # of the height: lower than this is on the ground
+OUTSIDE = 2.0  # cells: a joint farther than this from the body lies outside
 THIN = 0.5  # of the trunk's thickness: where the body gets thinner than this the tail begins
 _MIRROR = np.array([-1.0, 1.0, 1.0])
 
@@ -95,11 +96,25 @@ def fit_template(template: RigTemplate, points: Array, triangles: NDArray[np.int
             doubtful += [joint + side for joint in plan.joints for side in SIDES]
         joints.update(_limb_joints(plan, pair, line, template.lift, size))
         bones += _limb_bones(plan)
+    outside = _pulled_in(joints, solid)
+    doubtful += [name for name in outside if name not in doubtful]
+    notes += [f"{', '.join(outside)} lay outside the mesh and was moved to its surface."] if outside else []
     present = {bone.name for bone in bones}
     limits = {
         name: ranges for name, ranges in template.limits_deg.items() if name in present or name + SIDES[0] in present
     }
     return TemplateFit(RigSpec(joints, tuple(bones), limits), tuple(notes), tuple(doubtful))
+
+
+def _pulled_in(joints: dict[str, Point], solid: VoxelSolid) -> list[str]:
+    """Move joints that lie outside the body to its nearest cell; their names."""
+    outside = []
+    for name, place in joints.items():
+        away = np.linalg.norm(solid.centres - np.array(place), axis=1)
+        if away.min() > OUTSIDE * solid.cell:
+            joints[name] = _point(solid.centres[int(away.argmin())])
+            outside.append(name)
+    return outside
 
 
 def _point(place: Array) -> Point:
