@@ -45,6 +45,7 @@ def creature_facts(objects: Iterable[bpy.types.Object], source: str) -> Creature
         objects: of one creature; hidden ones and those without faces are passed over.
         source: name of the file or object, for the words.
     """
+    bpy.context.view_layer.update()  # objects made just now have neither pose nor world matrix before
     every = list(objects)
     meshes = [o for o in every if o.type == "MESH" and not hidden(o) and len(o.data.polygons)]
     moved = {mesh.name: driving_armature(mesh) for mesh in meshes}
@@ -93,7 +94,7 @@ def _rest_points(meshes: list[bpy.types.Object], armatures: list[bpy.types.Objec
     """(V, 3) finite vertices of all meshes at rest, world. What the armatures show is put back."""
     with rest_shown(armatures) as depsgraph:
         points = np.concatenate([np.zeros((0, 3)), *(world_vertices(mesh, depsgraph) for mesh in meshes)])
-    return points[np.isfinite(points).all(1)]
+    return np.asarray(points[np.isfinite(points).all(1)])
 
 
 def _mesh(mesh: bpy.types.Object, armature: bpy.types.Object | None) -> MeshFacts:

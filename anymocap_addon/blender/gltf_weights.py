@@ -102,7 +102,8 @@ def _check(weights: NDArray[np.float64], mesh: str, path: Path) -> None:
 
 
 def _chunks(path: Path) -> dict[int, bytes]:
-    data, chunks, place = path.read_bytes(), {}, 12
+    chunks: dict[int, bytes] = {}
+    data, place = path.read_bytes(), 12
     while place + 8 <= len(data):
         size, kind = struct.unpack_from("<II", data, place)
         chunks.setdefault(kind, data[place + 8 : place + 8 + size])
@@ -122,5 +123,5 @@ def _accessor(gltf: dict[str, Any], binary: bytes, index: int) -> NDArray[np.flo
     start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
     if view["buffer"] != 0 or "extensions" in view or start + (count - 1) * stride + 4 * item > len(binary):
         return None
-    values = np.ndarray((count, 4), kind, binary, start, (stride, item))
+    values: NDArray[Any] = np.ndarray((count, 4), kind, binary, start, (stride, item))
     return values.astype(float) / top

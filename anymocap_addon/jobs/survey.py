@@ -11,6 +11,7 @@ from ..core.clip_source import known_clips
 from ..core.errors import AnyMoCapError
 from ..core.file_mark import hashing
 from ..core.project import CreaturePaths
+from .checkup_survey import CheckupSurvey, checkup_survey
 from .clip_summary import ClipSummary, is_test_of, summarise_clip
 from .cores import usable_cores
 from .expected_seconds import expected_seconds
@@ -43,6 +44,7 @@ class Survey:
         error: what keeps the states from being known (a damaged creature.json), one sentence, else empty.
         unsure: a file could not be read.
         watched: files and folders whose change makes all this out of date.
+        checkup: the last check-up, None where there was none.
     """
 
     paths: CreaturePaths
@@ -58,6 +60,7 @@ class Survey:
     error: str = ""
     unsure: bool = False
     watched: tuple[Path, ...] = ()
+    checkup: CheckupSurvey | None = None
 
     def summary(self, clip: str) -> ClipSummary | None:
         """The clip of this name."""
@@ -114,6 +117,9 @@ def survey(
     found.seconds["test"] = sum(expected_seconds(name, {}, None, cores) or 0.0 for name in TEST_STAGES)
     found.watched |= {paths.creature_json, paths.stages, paths.assets, paths.runs / "clips", paths.runs / "exam"}
     found.watched |= set(film.watched) if film is not None else set()
+    found.watched |= {paths.checkup_json, paths.facing_png}
+    checked = checkup_survey(paths)
+    yield
     return Survey(
         paths=paths,
         clip=clip,
@@ -128,6 +134,7 @@ def survey(
         error=_damage(paths, found.errors),
         unsure=bool(found.errors),
         watched=tuple(sorted(found.watched)),
+        checkup=checked,
     )
 
 

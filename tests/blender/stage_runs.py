@@ -14,7 +14,7 @@ from anymocap_addon.blender.scene import PAINT, world_vertices
 from anymocap_addon.core.project import Project
 from anymocap_addon.core.stage_context import StageContext
 
-PREP: dict[str, Any] = {"mesh": "", "object": "", "length_m": 0.0, "rotz_deg": None, "axis": ""}
+PREP: dict[str, Any] = {"mesh": "", "object": "", "length_m": 0.0, "rotz_deg": None, "axis": "", "up": ""}
 RIG: dict[str, Any] = {"mode": "auto", "weights": "auto"}
 
 

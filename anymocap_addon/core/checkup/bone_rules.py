@@ -103,7 +103,9 @@ def lengths(facts: CreatureFacts) -> Iterator[Finding]:
     stretched = tuple(
         b.name for b in facts.main.bones if any(c.kind in _STRETCHES and not c.muted for c in b.constraints)
     )
-    scaled = tuple(b.name for b in facts.main.bones if max(abs(s - 1) for s in b.pose_scale) > 1e-3)
+    by_actions = {m.bone for a in facts.actions for m in a.bones if m.scale != (1.0, 1.0)}  # told by those
+    bones = [b for b in facts.main.bones if b.name not in by_actions]
+    scaled = tuple(b.name for b in bones if max(abs(s - 1) for s in b.pose_scale) > 1e-3)
     hint = "The capture keeps lengths as at rest: what stretches there is not captured."
     if stretched:
         text = f"Constraints may stretch {names_in_short(stretched)}."

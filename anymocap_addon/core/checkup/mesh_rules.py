@@ -24,16 +24,15 @@ def loose_parts(facts: CreatureFacts) -> Iterator[Finding]:
     """Where an armature moves some meshes, those that it does not move stay behind."""
     if not any(m.armature for m in facts.meshes):
         return
-    loose = tuple(m.name for m in facts.meshes if not m.armature)
-    if loose:
+    for loose in (m.name for m in facts.meshes if not m.armature):
         yield Finding(
             "loose_parts",
             "warn",
-            "Parts not skinned",
-            f"No bone moves {names_in_short(loose)}: left out as scenery.",
-            "Right for a floor. Parts of the creature (eyes, teeth, saddle): the fix hangs each on its nearest bone.",
+            f"{loose} is not skinned",
+            "No bone moves it: it is left out as scenery.",
+            "Right for a floor. A part of the creature (eyes, teeth, saddle): the fix hangs it on its nearest bone.",
             "bind_parts",
-            loose,
+            (loose,),
         )
     several = tuple(m.name for m in facts.meshes if m.armature_modifiers > 1)
     if several:

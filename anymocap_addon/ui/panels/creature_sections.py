@@ -13,6 +13,7 @@ from ...ops.states import SceneStates
 from ..pictures import picture_icon
 from ..stage_look import DOUBT_ICON, ICONS, failed_look, running_look, stage_look
 from ..wrapped_text import draw_text
+from .checkup_section import draw_checkup
 from .stage_body import draw_failure, draw_progress, draw_settings, draw_stage
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ def draw_prep(layout: UILayout, context: Context, states: SceneStates, is_next: 
         _draw_mesh_order(layout, context, states)
         draw_settings(layout, context, "prep")
         return
+    header, body = layout.panel("ANYMOCAP_checkup", default_closed=not is_next)
+    header.label(text="Check-up")
+    if body is not None:
+        draw_checkup(body, context, states)
     draw_stage(layout, context, states, "prep", "Prep", is_next)
 
 
