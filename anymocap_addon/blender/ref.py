@@ -12,21 +12,24 @@ from numpy.typing import NDArray
 from ..core.creature import Creature, save_creature
 from ..core.errors import BadInputError
 from ..core.layout import Layout
+from ..core.rig import RigInfo
+from ..core.room import default_room, outside, room
 from ..core.stage_context import StageContext
 from .draw import PosedMeshes
 from .png import write_png
 from .posed import PosedCreature, open_for_drawing, start_euler
 from .render import TwoViewRenderer
 
-REACH_SHARE = 0.12  # of the creature's largest extent: room for its motion around it
-EDGE_PX = 3.0
 SMALLEST_SHARE = 0.25  # of a view's height or of its width: smaller, and limbs are a few pixels thin
 
 Array = NDArray[np.float64]
 
 
 def run(ctx: StageContext) -> dict[str, Any]:
-    """Draw ref.png in the start pose (rest, where creature.json names none); store the layout where there is none.
+    """Draw ref.png in the start pose (rest, where creature.json names none).
+
+    The creature is framed, with the room that its move needs, where creature.json has no layout or where `room`,
+    `reach_m` or `reframe` ask for it; the layout is kept there.
 
     Raises:
         BadInputError: the layout of creature.json cuts the creature off or shows it tiny.
@@ -38,7 +41,13 @@ def run(ctx: StageContext) -> dict[str, Any]:
     bounds = [meshes.bounds()]
     posed.rest(start_euler(creature, posed.rig))
     bounds.append(meshes.bounds())
-    layout = creature.layout or _framed(ctx, creature, bounds)
+    low, high = np.min([pair[0] for pair in bounds], axis=0), np.max([pair[1] for pair in bounds], axis=0)
+    anew = ctx.settings.get("reframe") or ctx.settings.get("room") or ctx.settings.get("reach_m")
+    if creature.layout is None or anew:
+        layout = _framed(ctx, creature, posed.rig, low, high)
+    else:
+        layout = creature.layout
+        _tell_tightness(ctx, layout, posed.rig, low, high)
     size = check_framing(layout, *bounds[1])
     with TwoViewRenderer(meshes, layout, samples="8") as renderer:
         picture = renderer.frame()
@@ -46,13 +55,21 @@ def run(ctx: StageContext) -> dict[str, Any]:
     return {"ref": str(ctx.paths.ref_png), "layout": vars(layout), "creature_px": size}
 
 
-def _framed(ctx: StageContext, creature: Creature, bounds: list[tuple[Array, Array]]) -> Layout:
-    """The layout that holds the creature at rest and in its start pose, kept in creature.json for every later stage."""
-    low = np.min([pair[0] for pair in bounds], axis=0)
-    high = np.max([pair[1] for pair in bounds], axis=0)
-    layout = Layout.framing(low, high, REACH_SHARE * float((high - low).max()))
+def _framed(ctx: StageContext, creature: Creature, rig: RigInfo, low: Array, high: Array) -> Layout:
+    """The layout that holds what the move needs, kept in creature.json for every later stage."""
+    kind = ctx.settings.get("room") or default_room(rig)
+    layout = Layout.framing(*room(rig, low, high, kind, ctx.settings.get("reach_m") or 0.0))
     save_creature(ctx.paths.creature_json, replace(creature, layout=layout))
     return layout
+
+
+def _tell_tightness(ctx: StageContext, layout: Layout, rig: RigInfo, low: Array, high: Array) -> None:
+    """Say where the artist's own layout is too tight for what the creature may do; it is his to choose."""
+    kind = default_room(rig)
+    edges = outside(layout, *room(rig, low, high, kind))
+    if edges:
+        what = "spread wings" if kind == "spread" else "a step"
+        ctx.log(f"The frame is tight: {what} may leave it at the {max(edges, key=lambda edge: edges[edge])}.")
 
 
 def check_framing(layout: Layout, low: Array, high: Array) -> list[float]:
@@ -61,22 +78,14 @@ def check_framing(layout: Layout, low: Array, high: Array) -> list[float]:
     Raises:
         BadInputError: it is cut off, or tiny.
     """
-    corners = np.array([low, high])
-    front, side = layout.project(corners)
-    room = {
-        "left of the front view": front[:, 0].min(),
-        "right of the front view": layout.w_front - front[:, 0].max(),
-        "left of the side view": side[:, 0].min() - layout.w_front,
-        "right of the side view": layout.width - side[:, 0].max(),
-        "top": front[:, 1].min(),
-        "bottom": layout.height - front[:, 1].max(),
-    }
-    hint = "Remove layout from creature.json: the ref stage then frames the creature itself."
-    where = min(room, key=lambda key: room[key])
-    if room[where] < EDGE_PX:
+    edges = outside(layout, low, high)
+    hint = "Frame it anew (ref --reframe): the ref stage then finds the layout itself."
+    if edges:
+        where = max(edges, key=lambda edge: edges[edge])
         raise BadInputError(
-            f"The creature is cut off at the {where} ({-room[where]:.0f} px outside).", key="layout", hint=hint
+            f"The creature is cut off at the {where} ({edges[where]:.0f} px outside).", key="layout", hint=hint
         )
+    front, side = layout.project(np.array([low, high]))
     size = [float(np.ptp(front[:, 0])), float(np.ptp(side[:, 0])), float(np.ptp(front[:, 1]))]
     shares = size[0] / layout.w_front, size[1] / layout.w_side, size[2] / layout.height
     if max(shares) < SMALLEST_SHARE:

@@ -11,6 +11,7 @@ from ..core.film.models import PROJECT_FILE
 from ..core.film.takes import film_files
 from ..core.project import ClipPaths, CreaturePaths
 from ..core.rig_template import template_names
+from ..core.room import ROOMS
 from .setting import Setting
 from .stage import Registry, Stage, Step
 
@@ -163,7 +164,9 @@ TEMPLATE = Stage(
     steps=(Step("blender", "blender.template:run"),),
     settings=(
         Setting("template", "text", "quadruped", "which body plan", choices=template_names()),
-        Setting("overwrite", "flag", False, "replace the skeleton that there is, with what was changed in it", once=True),
+        Setting(
+            "overwrite", "flag", False, "replace the skeleton that there is, with what was changed in it", once=True
+        ),
     ),
     inputs=lambda paths, _: [paths.static_blend],
     outputs=lambda paths, _: [paths.rig_json, paths.rig_sheet],

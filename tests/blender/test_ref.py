@@ -75,5 +75,26 @@ def test_a_layout_that_does_not_show_the_creature_is_refused(
     write_small_creature(tmp_path, small_rig, Creature(name="small", layout=layout))
     with pytest.raises(BadInputError, match=message) as caught:
         ref.run(context(tmp_path, "ref"))
-    assert "Remove layout" in caught.value.hint
+    assert "Frame it anew" in caught.value.hint
     assert not context(tmp_path, "ref").paths.ref_png.exists()
+
+
+def test_a_room_that_is_asked_for_frames_anew_and_an_own_layout_stays_otherwise(
+    tmp_path: Path, small_rig: RigInfo
+) -> None:
+    own = Layout(w_front=400, w_side=880, ground_v=560, m_per_px=0.0022)
+    write_small_creature(tmp_path, small_rig, Creature(name="small", layout=own, paint=painted(small_rig)))
+    file = context(tmp_path, "ref").paths.creature_json
+
+    def framed(**settings: object) -> Layout:
+        ref.run(replace(context(tmp_path, "ref"), settings=settings))
+        layout = load_creature(file).layout
+        assert layout is not None
+        return layout
+
+    assert framed() == own
+    walk, stand, jump = framed(reframe=True), framed(room="stand"), framed(room="jump")
+    assert own not in (walk, stand, jump) and stand.m_per_px < walk.m_per_px
+    assert jump.m_per_px * jump.ground_v > walk.m_per_px * walk.ground_v, "a jump needs room above"
+    assert framed() == jump, "what was framed stays"
+    assert framed(reach_m=1.0).m_per_px > jump.m_per_px
