@@ -20,6 +20,7 @@ from .batch_plan import plan
 from .batch_table import print_plan, print_rows
 from .drive import drive
 
+GATE = "gate"
 _Key = tuple[str, str, str | None]  # creature, stage, item
 
 
@@ -128,6 +129,11 @@ class _BatchRun:
             row.ran += [] if result.skipped else [name]
 
     def _blocker(self, entry: BatchEntry, step: BatchStep, settings: dict[str, Any]) -> str:
+        filmed = entry.take_of and entry.clip and entry.paths.clip(entry.clip).source.exists()
+        if entry.take_of and not filmed and (entry.paths.name, "film", entry.take_of) in self._missing:
+            return "film"
+        if step.stage.name != GATE and (entry.paths.name, GATE, step.item) in self._missing:
+            return GATE  # a clip that is refused is not read, although the gate makes nothing that reading reads
         for upstream in self._registry.upstream(step.stage, entry.paths, settings):
             item = None if upstream.per == "creature" else step.item
             if (entry.paths.name, upstream.name, item) in self._missing:

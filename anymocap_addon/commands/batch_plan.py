@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.errors import AnyMoCapError
+from ..core.film.takes import film_choice
+from ..core.project import CreaturePaths
 from ..core.stage_record import load_record
 from ..jobs.batch_file import Batch, BatchEntry, BatchStep
 from ..jobs.stage import Registry
@@ -53,6 +55,17 @@ def _state(
     gone = [path for path in stage.inputs(paths, settings) if not path.exists() and path not in makers]
     if gone:
         return found.word, f"{gone[0]} does not exist", str(gone[0])
+    if found.word != "ready" and stage.name == "film":
+        return found.word, _cost(paths, settings), ""
     if found.word == "ready" and made:
         return "stale", f"{made[0]} runs before it", ""
     return found.word, found.because, ""
+
+
+def _cost(paths: CreaturePaths, settings: dict[str, Any]) -> str:
+    """What a film may cost at most, were all of its takes new."""
+    choice = film_choice(paths, settings)
+    price = choice.price()
+    clips = "1 clip" if len(choice.seeds) == 1 else f"{len(choice.seeds)} clips"
+    told = "at a price that is not known" if price is None else f"for at most about ${price * len(choice.seeds):.2f}"
+    return f"{clips} from {choice.model.label} {told}" + ("" if settings["yes"] else "; nothing is sent without yes")

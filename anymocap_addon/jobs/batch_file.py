@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadInputError
+from ..core.film.filmed_clips import expected_clips
+from ..core.film.takes import film_files
 from ..core.formats import check_stamp, load_schema, validate
 from ..core.nearest import nearest_hint
 from ..core.project import CreaturePaths, Project, check_name
@@ -16,7 +18,12 @@ from .stage import Registry, Stage
 
 SCHEMA = "batch_file"
 # Keys that an artist looks for at the creature or clip itself: the stage and setting that they stand for.
-SHORT_KEYS = {"mesh": ("prep", "mesh"), "object": ("prep", "object"), "video": ("detect", "video")}
+SHORT_KEYS = {
+    "mesh": ("prep", "mesh"),
+    "object": ("prep", "object"),
+    "video": ("detect", "video"),
+    "action": ("prompt", "action"),
+}
 
 Table = dict[str, Any]
 Given = dict[str, Table]
@@ -33,11 +40,16 @@ class BatchStep:
 
 @dataclass(frozen=True)
 class BatchEntry:
-    """What is done for a creature itself (clip is None), or for one of its clips."""
+    """What is done for a creature itself (clip is None), or for one of its clips or moves (clip is its name).
+
+    Attributes:
+        take_of: the move whose film makes this clip; empty for a clip that comes from elsewhere.
+    """
 
     paths: CreaturePaths
     clip: str | None
     steps: tuple[BatchStep, ...]
+    take_of: str = ""
 
     @property
     def title(self) -> str:
@@ -99,8 +111,9 @@ class _BatchReader:
         self._check_keys(self._data, load_schema(SCHEMA)["properties"], "")
         for where, creature in _tables(self._data.get("creature"), "creature"):
             self._check_keys(creature, self._keys("creature"), where)
-            for place, clip in _tables(creature.get("clip"), f"{where}: clip"):
-                self._check_keys(clip, self._keys("clip"), place)
+            for shape in ("clip", "move"):
+                for place, table in _tables(creature.get(shape), f"{where}: {shape}"):
+                    self._check_keys(table, self._keys(shape), place)
 
     def read(self) -> Batch:
         """The checked content of a file that keeps to the schema and has no unknown key."""
@@ -122,7 +135,8 @@ class _BatchReader:
         given = self._given(table, "creature", where)
         own = self._stages(table.get("stages"), self._registry, f"{where}: stages")
         listed = own if own is not None else wanted
-        of_clips = [name for clip in table.get("clip", []) for name in clip.get("stages", [])]
+        parts = [*table.get("clip", []), *table.get("move", [])]
+        of_clips = [name for part in parts for name in part.get("stages", [])]
         self._check_used(given, None if own is None else own + of_clips, where)
         paths = project.creature(table["name"])
         settings = _over(defaults, given)
@@ -130,7 +144,44 @@ class _BatchReader:
         entries = [BatchEntry(paths, None, self._steps(stages, settings, None, where, paths))]
         clips = table.get("clip", [])
         self._check_names(clips, f"{where}: clip", "The clip")
+        moves = table.get("move", [])
+        self._check_names(moves, f"{where}: move", "The move")
+        for move in moves:
+            entries += self._move(paths, move, settings, listed, where)
         return entries + [self._clip(paths, clip, settings, given, listed, where) for clip in clips]
+
+    def _move(
+        self, paths: CreaturePaths, table: Table, settings: Given, listed: list[str] | None, where: str
+    ) -> list[BatchEntry]:
+        """The move's own entry (prompt, film), and one for each take that the film will have."""
+        name = table["name"]
+        where = f"{where}: move {name!r}"
+        given = self._given(table, "move", where)
+        own = self._stages(table.get("stages"), self._per_clip(), f"{where}: stages")
+        self._check_used(given, own, where)
+        wanted = own if own is not None else listed
+        values = _over(settings, given)
+
+        def chosen(per: str) -> list[Stage]:
+            stages = [stage for stage in self._registry if stage.per == per]
+            if wanted is not None:
+                return [stage for stage in stages if stage.name in wanted]
+            # of a clip that is not there yet nobody can tell by its files what runs by itself
+            return [stage for stage in stages if per == "move" or stage.automatic]
+
+        entries = [BatchEntry(paths, name, self._steps(chosen("move"), values, name, where, paths))]
+        stages = chosen("clip")
+        for clip in self._takes(paths, name, values.get("film", {}), where) if stages else []:
+            entries.append(BatchEntry(paths, clip, self._steps(stages, values, clip, where, paths), take_of=name))
+        return entries
+
+    def _takes(self, paths: CreaturePaths, move: str, film: Table, where: str) -> list[str]:
+        """Names of the clips that the film of a move makes."""
+        values = {**self._registry["film"].item_settings(move), **film}
+        try:
+            return expected_clips(paths, film_files(paths, values), move)
+        except BadInputError as error:
+            raise self._wrong(f"{where}: film", error.message, error.hint) from error
 
     def _clip(
         self, paths: CreaturePaths, table: Table, settings: Given, asked: Given, listed: list[str] | None, where: str

@@ -243,7 +243,10 @@ def test_the_example_in_the_docs_is_a_good_file():
     """With the real stages: short keys reach their stage, one with settings of its own is run, paths are the file's."""
     batch = load_batch(DOCS / "batch.toml", REGISTRY)
     by_title = {entry.title: entry for entry in batch.entries}
-    assert list(by_title) == ["lynx", "lynx walk", "fox", "fox walk", "fox run"]
+    takes = ["fox trot", "fox trot_s1", "fox trot_s2", "fox trot_s3"]
+    assert list(by_title) == ["lynx", "lynx walk", "fox", *takes, "fox walk", "fox run"]
+    assert [step.stage.name for step in by_title["fox trot"].steps] == ["prompt", "film"]
+    assert [step.stage.name for step in by_title["fox trot_s2"].steps][:3] == ["take", "gate", "detect"]
     names = {title: [step.stage.name for step in entry.steps] for title, entry in by_title.items()}
     assert names["lynx"][:4] == ["example", "prep", "rig", "ref"] and "example" not in names["fox"]
     assert names["lynx walk"][0] == "exam" and "exam" not in names["fox walk"]

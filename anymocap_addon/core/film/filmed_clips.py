@@ -49,14 +49,21 @@ def add_filmed_clips(paths: CreaturePaths, move: str) -> list[str]:
 
     A clip is called <move>_s<seed>; where that is taken by another video, the model's name follows.
     """
+    files = [take.file for take in filmed_takes(paths, move)]
+    names = expected_clips(paths, files, move)
+    for name, file in zip(names, files, strict=True):
+        if not paths.clip(name).source.exists():
+            add_clip(paths, name, file)
+    return names
+
+
+def expected_clips(paths: CreaturePaths, files: list[Path], move: str) -> list[str]:
+    """Names of the clips that filmed files are, or will be once they are there."""
     clips = clips_by_video(paths)
-    names = []
-    for take in filmed_takes(paths, move):
-        name = clips.get(take.file.resolve())
-        if name is None:
-            name = _free_name(paths, take)
-            add_clip(paths, name, take.file)
-        names.append(name)
+    names: list[str] = []
+    for file in files:
+        known = clips.get(file.resolve())
+        names.append(known if known is not None else _free_name(paths, file, move, names))
     return names
 
 
@@ -73,7 +80,11 @@ def clips_by_video(paths: CreaturePaths) -> dict[Path, str]:
     return found
 
 
-def _free_name(paths: CreaturePaths, take: FilmedTake) -> str:
-    stem = f"{take.move}_s{take.seed}"
-    names = [stem, f"{stem}_{take.model}", *(f"{stem}_{take.model}_{number}" for number in range(2, 100))]
-    return next(name for name in names if not (paths.clip(name).folder.exists() or paths.exam(name).folder.exists()))
+def _free_name(paths: CreaturePaths, file: Path, move: str, taken: list[str]) -> str:
+    stem = f"{move}_{file.parent.name}"
+    names = [stem, f"{stem}_{file.stem}", *(f"{stem}_{file.stem}_{number}" for number in range(2, 100))]
+    return next(name for name in names if name not in taken and not _is_taken(paths, name))
+
+
+def _is_taken(paths: CreaturePaths, name: str) -> bool:
+    return paths.clip(name).folder.exists() or paths.exam(name).folder.exists()
