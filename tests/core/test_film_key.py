@@ -69,6 +69,17 @@ def test_what_is_no_key_is_refused_without_being_repeated(tmp_path, bad):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("bad", ["11112222-aaaa\nbbbb-5555:0123456789abcdef", "11112222 aaaa", "schlüssel-5555"])
+def test_a_broken_key_never_reaches_a_library_that_would_quote_it(tmp_path, monkeypatch, bad):
+    key_file(tmp_path).write_text(bad, encoding="utf-8")
+    with pytest.raises(AnyMoCapError, match="This is no fal key") as stored:
+        fal_key(tmp_path)
+    monkeypatch.setenv("FAL_KEY", bad)
+    with pytest.raises(BadInputError, match="FAL_KEY: This is no fal key") as given:
+        fal_key()
+    assert not any(part in str(error.value) for part in bad.split() for error in (stored, given))
+
+
 def test_a_file_that_cannot_be_read_is_not_quoted(tmp_path):
     key_file(tmp_path).write_bytes(b"secret\xff\xfe")
     with pytest.raises(AnyMoCapError, match=r"fal_key: The fal key could not be read: it is no text\.") as failed:

@@ -70,6 +70,40 @@ def test_a_damaged_intent_is_named(ledger):
         ledger.requests()
 
 
+def _swapped(old: str, new: str):
+    return lambda line: line.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("number", "damage"),
+    [
+        (0, lambda line: "[" + line[1:]),
+        (0, lambda line: ""),
+        (0, _swapped('"event"', '"evnt"')),
+        (0, _swapped('"hash"', '"hsah"')),
+        (0, lambda line: "[1, 2]"),
+        (0, _swapped('"time": "2', '"time": "soon 2')),
+        (0, lambda line: "[" * 200_000 + "}"),
+        (1, _swapped('"request_id": "r"', '"request_id": 5')),
+        (1, lambda line: "x" + line),
+    ],
+)
+def test_a_damaged_line_is_never_taken_for_nothing_paid(ledger, number, damage):
+    first = intend(ledger)
+    ledger.add("submitted", first, request_id="r", response_url="u", status_url="s", cancel_url="c")
+    lines = ledger.file.read_text().splitlines()
+    lines[number] = damage(lines[number])
+    ledger.file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(BadInputError, match=r"line \d of the ledger was damaged.*Keep a copy"):
+        ledger.requests()
+
+
+def test_a_ledger_that_cannot_be_read_is_an_error_and_not_an_empty_one(ledger):
+    ledger.file.mkdir(parents=True)
+    with pytest.raises(AnyMoCapError, match="Could not be read"):
+        ledger.requests()
+
+
 @pytest.mark.skipif(os.name == "nt" or (os.geteuid() == 0 and not Path("/dev/full").exists()), reason="needs /dev/full")
 def test_a_full_disk_stops_before_anything_is_sent(ledger):
     ledger.file.parent.mkdir(parents=True)

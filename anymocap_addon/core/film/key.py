@@ -36,10 +36,21 @@ def fal_key(user_folder: Path | None = None) -> str | None:
         user_folder: the extension's user folder; None = the one that $ANYMOCAP_USER_FOLDER names.
 
     Raises:
+        BadInputError: what stands in the environment is no key; the message does not repeat it.
         AnyMoCapError: there is a key file and it cannot be read.
     """
     given = os.environ.get(KEY_VARIABLE, "").strip()
+    if given and not _may_be_key(given):  # a library would quote it when it refuses it
+        raise BadInputError(
+            "This is no fal key.",
+            key=KEY_VARIABLE,
+            hint="Set it to the key from the account's page: one word without spaces or line breaks.",
+        )
     return given or _stored(user_folder or _named_folder())
+
+
+def _may_be_key(text: str) -> bool:
+    return bool(text) and text.isascii() and text.isprintable() and " " not in text
 
 
 def _stored(user_folder: Path | None) -> str | None:
@@ -47,7 +58,7 @@ def _stored(user_folder: Path | None) -> str | None:
         return None
     file = key_file(user_folder)
     try:
-        return file.read_text(encoding="utf-8").strip() or None
+        key = file.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -56,6 +67,9 @@ def _stored(user_folder: Path | None) -> str | None:
         raise AnyMoCapError(
             f"The fal key could not be read: {reason}.", file=file, hint="Enter it again in the preferences."
         ) from None
+    if key and not _may_be_key(key):
+        raise AnyMoCapError("This is no fal key.", file=file, hint="Enter it again in the preferences.")
+    return key or None
 
 
 def key_source(user_folder: Path | None = None) -> KeySource:
@@ -74,7 +88,7 @@ def store_key(user_folder: Path, key: str) -> None:
         AnyMoCapError: the file cannot be written.
     """
     key = key.strip()
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
+    if not _may_be_key(key):
         raise BadInputError("This is no fal key.", hint="Copy it from the account's page: one word without spaces.")
     with replacing(key_file(user_folder)) as temporary:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

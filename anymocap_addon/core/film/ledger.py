@@ -11,12 +11,14 @@ import json
 import os
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..atomic import write_error
+from ..errors import AnyMoCapError, BadInputError
 from ..formats import known_keys, validate
 from ..formats.schema import load_schema
 from ..project import CreaturePaths
@@ -36,6 +38,7 @@ State = Literal[
 _STATES: tuple[State, ...] = get_args(State)
 UNSETTLED: tuple[State, ...] = ("intent", "unknown", "submitted", "completed")
 FATE_UNKNOWN: tuple[State, ...] = ("intent", "unknown")
+_OF_AN_INTENT = ("intent", "stage", "item", "target", "endpoint", "model", "seed", "hash")
 _LOOK_BACK = 1  # bytes
 
 
@@ -144,34 +147,62 @@ class Ledger:
                 os.close(folder)
 
     def lines(self) -> list[dict[str, Any]]:
-        """All whole lines, oldest first; torn and foreign ones are left out."""
+        """All whole lines, oldest first; those that a crash has torn are left out.
+
+        Raises:
+            BadInputError: a line was damaged; what was paid cannot be told without it.
+            AnyMoCapError: the file cannot be read.
+        """
+        return [line for _, line in self._numbered_lines()]
+
+    def _numbered_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             data = self.file.read_bytes()
         except FileNotFoundError:
-            return []
-        found = []
-        for raw in data.split(b"\n"):
+            return
+        except OSError as error:
+            raise AnyMoCapError(
+                f"Could not be read: {error.strerror}.", file=self.file, hint="Check the file and its permissions."
+            ) from None
+        for number, raw in enumerate(data.split(b"\n"), 1):
             try:
                 line = json.loads(raw)
-            except ValueError:
+            except (ValueError, RecursionError):
+                if raw.rstrip().endswith(b"}"):  # a torn line has no end, so this one was whole
+                    raise self._damaged(number, "it is no JSON") from None
                 continue
-            if isinstance(line, dict) and isinstance(line.get("event"), str):
-                found.append(line)
-        return found
+            try:
+                validate(line, "ledger", self.file)
+            except BadInputError as error:
+                raise self._damaged(number, error.message, error.key) from None
+            yield number, line
 
     def requests(self) -> list[Request]:
-        """Every request that was intended, oldest first, as the later lines have left it."""
+        """Every request that was intended, oldest first, as the later lines have left it.
+
+        Raises:
+            BadInputError: a line was damaged. AnyMoCapError: the file cannot be read.
+        """
         found: dict[str, Request] = {}
-        for line in self.lines():
+        for number, line in self._numbered_lines():
             event, intent = line["event"], line.get("intent", "")
             values = known_keys(Request, line)
             values.pop("state", None)
             if event == "intent":
-                validate(line, "ledger", self.file)
+                if missing := [name for name in _OF_AN_INTENT if name not in line]:
+                    raise self._damaged(number, "is missing", missing[0])
+                if age_s(line["time"]) == float("inf"):
+                    raise self._damaged(number, "is no moment", "time")
                 found[intent] = Request(**values)
             elif intent in found and event in _STATES:
-                _follow(found[intent], event, values, line.get("time", ""))
+                _follow(found[intent], event, values, line["time"])
+            elif event in _STATES:
+                raise self._damaged(number, "the first line of its request is gone")
         return list(found.values())
+
+    def _damaged(self, number: int, what: str, key: str | None = None) -> BadInputError:
+        what = f"{what.rstrip('.')}; line {number} of the ledger was damaged."
+        return BadInputError(what, file=self.file, key=key, hint=load_schema("ledger")["x-remedy"])
 
     def uploaded(self, sha256: str, younger_than_s: float) -> str:
         """Address of a picture that was uploaded before, empty when there is none that is young enough."""
