@@ -9,6 +9,7 @@ from typing import Any
 
 from .commands.arguments import build_parser, creature_paths, stage_settings
 from .commands.batch import batch
+from .commands.checkup import check_creature
 from .commands.demo import demo
 from .commands.doctor import doctor
 from .commands.drive import drive
@@ -55,6 +56,8 @@ def main(argv: list[str], registry: Registry = REGISTRY, pool: Pool | None = Non
 def _answer(registry: Registry, arguments: argparse.Namespace, pool: Pool) -> dict[str, Any]:
     """What the verb did, as data."""
     verb = arguments.verb
+    if verb == "doctor" and arguments.creature:
+        return {"verb": verb, **check_creature(registry, creature_paths(arguments), pool)}
     if verb == "doctor":
         return {"verb": verb, **doctor(pool)}
     if verb == "demo":

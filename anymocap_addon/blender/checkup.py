@@ -37,7 +37,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
     source, name = _source(ctx)
     ctx.progress(0, 2, f"importing {source.name}")
     fresh_scene()
-    fixed = bring(source, name, creature.prep.fixes)
+    fixed = bring(source, name, creature.prep.fixes, to_look=True)
     ctx.progress(1, 2, "looking")
     found = look(ctx.paths, creature, list(bpy.context.scene.objects), name or source.name, fixed)
     for finding in found.findings:

@@ -103,7 +103,6 @@ def _mesh(mesh: bpy.types.Object, armature: bpy.types.Object | None) -> MeshFact
     keys = mesh.data.shape_keys
     by_bone = rigid_bone(mesh) if armature is not None and not mesh.vertex_groups else None
     weights = _weights(mesh, armature) if armature is not None and by_bone is None else {}
-    weights["nan_weights"] = max(weights.get("nan_weights", 0), _bad_in_file(mesh))
     return MeshFacts(
         name=mesh.name,
         matrix=_rows(mesh.matrix_world),
@@ -123,10 +122,10 @@ def _mesh(mesh: bpy.types.Object, armature: bpy.types.Object | None) -> MeshFact
     )
 
 
-def _bad_in_file(mesh: bpy.types.Object) -> int:
+def _bad_in_file(mesh: bpy.types.Object) -> set[int]:
     """Vertices that the import marked: Blender itself holds no trace of what was wrong with their weights."""
     attribute = mesh.data.attributes.get(BAD_WEIGHT)
-    return sum(item.value for item in attribute.data) if attribute is not None else 0
+    return {v for v, item in enumerate(attribute.data) if item.value} if attribute is not None else set()
 
 
 def _weights(mesh: bpy.types.Object, armature: bpy.types.Object) -> dict[str, Any]:
@@ -134,13 +133,14 @@ def _weights(mesh: bpy.types.Object, armature: bpy.types.Object) -> dict[str, An
     deforming = {b.name for b in armature.data.bones if b.use_deform}
     groups = {g.index: g.name for g in mesh.vertex_groups}
     used: set[int] = set()
+    marked = _bad_in_file(mesh)
     nan = none = many = most = 0
     for vertex in mesh.data.vertices:
         held = [(e.group, e.weight) for e in vertex.groups]
         used.update(g for g, w in held if w > 0)
         real = [w for g, w in held if groups.get(g) in deforming and not w <= _TINY]  # a NaN is kept
         nan += any(not np.isfinite(w) for _, w in held)
-        none += not real
+        none += not real and vertex.index not in marked
         many += len(real) > FOUR
         most = max(most, len(real))
     strangers = tuple(sorted(groups[g] for g in used if g in groups and groups[g] not in deforming))
@@ -149,6 +149,7 @@ def _weights(mesh: bpy.types.Object, armature: bpy.types.Object) -> dict[str, An
         "no_weights": none,
         "many_weights": many,
         "most_weights": most,
+        "bad_in_file": len(marked),
         "strangers": strangers,
     }
 

@@ -80,9 +80,8 @@ def apply_scale(objects: Objects) -> list[str]:
     """Bring scales that are not uniform or negative into the data; what hangs below stays where it is."""
     notes = []
     bpy.context.view_layer.update()
-    for obj in objects:
-        if obj.type not in {"MESH", "ARMATURE"} or obj.data is None:
-            continue
+    # Armatures first: a mesh below a stretched one could not be made plain without leaving it.
+    for obj in [*_armatures(objects), *_meshes(objects)]:
         _, uniform, mirrors = scale_of(tuple(tuple(row) for row in obj.matrix_world))
         if mirrors or not uniform:
             _apply_scale(obj)

@@ -71,11 +71,12 @@ def run(ctx: StageContext) -> dict[str, Any]:
     }
 
 
-def bring(source: Path, name: str, fixes: tuple[PrepFix, ...]) -> list[str]:
+def bring(source: Path, name: str, fixes: tuple[PrepFix, ...], to_look: bool = False) -> list[str]:
     """Bring the creature into the empty scene and mend it.
 
     Args:
         name: of the object to take out of a .blend; empty = all.
+        to_look: for the check-up: what would be refused comes in, marked.
 
     Returns:
         What was mended, a sentence each.
@@ -86,7 +87,7 @@ def bring(source: Path, name: str, fixes: tuple[PrepFix, ...]) -> list[str]:
     if source.suffix.lower() == ".blend":
         import_blend(source, name)
     else:
-        import_file(source, any(item.fix == "clean_weights" for item in fixes))
+        import_file(source, to_look or any(item.fix == "clean_weights" for item in fixes))
     bpy.context.view_layer.update()
     return apply_fixes(list(bpy.context.scene.objects), fixes)
 

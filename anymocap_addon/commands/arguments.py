@@ -19,7 +19,7 @@ _OWN_VERBS = {
     "status": "say in which state every stage is",
     "ledger": "what the creature has cost at fal, by day, and what is not settled",
     "demo": "the whole pipeline on the built-in creature, or on --mesh",
-    "doctor": "check that everything needed is installed",
+    "doctor": "check that everything needed is installed; with --creature, that this creature can be captured",
     "batch": "many creatures and clips from one TOML file",
 }
 

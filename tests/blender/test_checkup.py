@@ -100,7 +100,7 @@ def test_stretched_and_mirrored_armatures_are_mended_where_they_stand(scale) -> 
     heads = [rig.matrix_world @ bone.head_local for bone in rig.data.bones]
     (finding,) = found("scale", "fail")
     fix(finding)
-    assert not found("scale")
+    assert not found("scale") and mesh.matrix_world.to_scale()[:] == pytest.approx((1, 1, 1), abs=1e-5)
     assert points_of(mesh) == pytest.approx(before, abs=1e-5)
     now = [rig.matrix_world @ bone.head_local for bone in rig.data.bones]
     assert np.array(now) == pytest.approx(np.array(heads), abs=1e-5)
@@ -301,7 +301,8 @@ def test_prep_mends_its_copy_and_the_artists_file_stays(tmp_path: Path) -> None:
     fixes = tuple(PrepFix(f.fix, f.names) for f in load_checkup(ctx.paths.checkup_json).findings if f.level == "fail")
     save_creature(ctx.paths.creature_json, Creature(name="w", prep=Prep(fixes=fixes)))
     assert checkup.run(ctx)["failures"] == 0
-    assert len(load_checkup(ctx.paths.checkup_json).fixed) == 2
+    scale_rig, scale_body, weights = load_checkup(ctx.paths.checkup_json).fixed
+    assert "Rig" in scale_rig and "Body" in scale_body and "2 vertices without weights" in weights
     run_prep(tmp_path, "w", file)
     assert file.read_bytes() == before
 

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 Picture = NDArray[np.uint8]
 
 SIDE = 360  # px of each of the two squares
-_FILL = 0.62  # of a square
+_FILL = 0.68  # of a square
 _GROUND = (128, 130, 134)
 _LINE = (152, 154, 158)
 _SKIN = np.array([226.0, 214.0, 196.0])

@@ -90,6 +90,7 @@ class MeshFacts:
         nan_weights, no_weights, many_weights: vertices with weights that are not finite, with none on any deforming
             bone, with more than four.
         most_weights: the most that a vertex has.
+        bad_in_file: vertices whose weights a .glb holds as NaN or all zero; importers hide them, so only here.
         strangers: vertex groups with weights and no deforming bone of their name.
         other_modifiers: names of modifiers that prep applies.
     """
@@ -106,6 +107,7 @@ class MeshFacts:
     no_weights: int = 0
     many_weights: int = 0
     most_weights: int = 0
+    bad_in_file: int = 0
     strangers: tuple[str, ...] = ()
     shape_keys: tuple[str, ...] = ()
     driven_keys: int = 0

@@ -26,6 +26,11 @@ def scale_of(matrix: Rows) -> tuple[tuple[float, float, float], bool, bool]:
     return (x, y, z), bool(shear <= 2 * UNIFORM), mirrors
 
 
+def _plain(matrix: Rows) -> bool:
+    _, uniform, mirrors = scale_of(matrix)
+    return uniform and not mirrors
+
+
 def scale(facts: CreatureFacts) -> Iterator[Finding]:
     """An armature must not be stretched or mirrored; a uniform scale is taken as it is."""
     for armature in facts.armatures:
@@ -34,7 +39,9 @@ def scale(facts: CreatureFacts) -> Iterator[Finding]:
         if mirrors or not uniform:
             how = "is mirrored (negative)" if mirrors else f"differs by axis ({numbers})"
             hint = "The fix applies it to armature, meshes and location keys; look at the Actions afterwards."
-            yield Finding("scale", "fail", subject, f"Its scale {how}.", hint, "apply_scale", (armature.name,))
+            with_it = tuple(m.name for m in facts.meshes if m.armature == armature.name and not _plain(m.matrix))
+            names = (armature.name, *with_it)
+            yield Finding("scale", "fail", subject, f"Its scale {how}.", hint, "apply_scale", names)
         else:
             note = "" if abs(x - 1) < UNIFORM else "; it is taken into account, nothing need be applied"
             yield Finding("scale", "pass", subject, f"Uniform, {x:.4g}{note}.", names=(armature.name,))

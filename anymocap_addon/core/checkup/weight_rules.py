@@ -27,6 +27,11 @@ def _of_mesh(mesh: MeshFacts) -> Iterator[Finding]:
         text = f"{mesh.nan_weights} of {mesh.vertices} vertices have weights that are not numbers (NaN)."
         hint = "The fix gives them the weights of their nearest sound neighbour."
         yield Finding("weights", "fail", subject, text, hint, "clean_weights", names)
+    if mesh.bad_in_file:
+        bad = mesh.bad_in_file > UNWEIGHTED_SHARE * mesh.vertices
+        text = f"{mesh.bad_in_file} of {mesh.vertices} vertices have zero weights or no numbers (NaN) in the file."
+        hint = "The fix gives them the weights of their nearest sound neighbour."
+        yield Finding("weights", "fail" if bad else "warn", subject, text, hint, "clean_weights", names)
     if mesh.no_weights:
         bad = mesh.no_weights > UNWEIGHTED_SHARE * mesh.vertices
         text = f"{mesh.no_weights} of {mesh.vertices} vertices follow no bone and would stay behind."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bpy.types import Context, UILayout
 
 _BOX = 16  # px that a box takes of the width
-_PICTURE_SCALE = 8.0
+_PICTURE_SCALE = 10.5
 _ICONS = {"pass": "CHECKMARK", "warn": "ERROR", "fail": "CANCEL"}
 _FIX_LABELS = {
     "apply_scale": "Apply Scale",
