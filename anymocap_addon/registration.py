@@ -14,6 +14,7 @@ import bpy
 from .cli import main
 from .ops import (
     apply_operators,
+    bone_map_operators,
     bring_in,
     cancel,
     checkup_operators,
@@ -54,6 +55,7 @@ MODULES: tuple[ModuleType, ...] = (
     plan_operators,
     cancel,
     apply_operators,
+    bone_map_operators,
     bring_in,
     creature_operators,
     checkup_operators,

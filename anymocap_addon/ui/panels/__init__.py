@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from .. import pictures
-from . import film_section, main_panel, project_section
+from . import bone_map_section, film_section, main_panel, project_section
 
-CLASSES: tuple[type, ...] = (*project_section.CLASSES, *film_section.CLASSES, *main_panel.CLASSES)
+CLASSES: tuple[type, ...] = (
+    *bone_map_section.CLASSES,
+    *project_section.CLASSES,
+    *film_section.CLASSES,
+    *main_panel.CLASSES,
+)
 
 
 def register() -> None:

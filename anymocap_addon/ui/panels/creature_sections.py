@@ -13,6 +13,7 @@ from ...ops.states import SceneStates
 from ..pictures import picture_icon
 from ..stage_look import DOUBT_ICON, ICONS, failed_look, running_look, stage_look
 from ..wrapped_text import draw_text
+from .bone_map_section import draw_bone_map
 from .checkup_section import draw_checkup
 from .stage_body import draw_failure, draw_progress, draw_settings, draw_stage
 
@@ -57,6 +58,7 @@ def _draw_mesh_order(layout: UILayout, context: Context, states: SceneStates) ->
 def draw_rig(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
     """Armature, capture skeleton and limb paint."""
     draw_stage(layout, context, states, "rig", "Rig", is_next)
+    draw_bone_map(layout, context, states)
 
 
 def draw_reference(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
