@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import BadInputError
 from ..project import CreaturePaths
 from .arguments import model_arguments
+from .frame_check import check_frame
 from .models import DEFAULT_MESH, load_models
 from .order import Order
 from .takes import film_choice
@@ -26,6 +27,7 @@ def film_orders(paths: CreaturePaths, values: dict[str, Any]) -> list[Order]:
     prompt = read_prompt(paths.prompt(values["move"]))
     if not paths.ref_png.is_file():
         raise BadInputError("There is no reference frame.", file=paths.ref_png, hint="Run the stage 'ref' first.")
+    check_frame(paths, values["move"])
     return [
         Order(
             stage="film",
