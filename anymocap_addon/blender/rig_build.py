@@ -122,7 +122,8 @@ def enclosure(tree: BVHTree, point: Array) -> float:
 
 def build_armature(spec: RigSpec) -> bpy.types.Object:
     """The armature of `spec`. Each bone's X axis is as lateral as it can be, so X bends it forth and back and Z
-    sideways, on both sides of the body alike; bones that point sideways themselves have Z up.
+    sideways, on both sides of the body alike; bones that point sideways themselves have Z up, and those with an `up`
+    have Z there.
     """
     armature = bpy.data.objects.new(ARMATURE, bpy.data.armatures.new(ARMATURE))
     bpy.context.scene.collection.objects.link(armature)
@@ -133,7 +134,8 @@ def build_armature(spec: RigSpec) -> bpy.types.Object:
         made = armature.data.edit_bones.new(bone.name)
         made.head, made.tail = spec.joints[bone.head], spec.joints[bone.tail]
         along = (made.tail - made.head).normalized()
-        made.align_roll(_LATERAL.cross(along) if abs(along.x) < 0.8 else Vector((0.0, 0.0, 1.0)))
+        by_direction = _LATERAL.cross(along) if abs(along.x) < 0.8 else Vector((0.0, 0.0, 1.0))
+        made.align_roll(by_direction if bone.up is None else Vector(bone.up))
         if bone.parent is not None:
             made.parent = bones[bone.parent]
         bones[bone.name] = made

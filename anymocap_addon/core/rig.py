@@ -18,12 +18,15 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class RigBone:
-    """A bone of rig.json: `head` and `tail` are names of joints, `parent` of a bone."""
+    """A bone of rig.json: `head` and `tail` are names of joints, `parent` of a bone; `up` is where its Z axis points as
+    nearly as it can, None = by the bone's direction.
+    """
 
     name: str
     head: str
     tail: str
     parent: str | None
+    up: Point | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,9 @@ def _bone_order(bones: list[RigBone], file: Path | str) -> tuple[RigBone, ...]:
 def _bone(entry: dict[str, Any] | list[str | None], file: Path | str) -> RigBone:
     """A bone written as an object, or as the list [name, head, tail, parent]."""
     if isinstance(entry, dict):
-        return RigBone(entry["name"], entry["head"], entry["tail"], entry.get("parent"))
+        up = entry.get("up")
+        axis = (float(up[0]), float(up[1]), float(up[2])) if up else None
+        return RigBone(entry["name"], entry["head"], entry["tail"], entry.get("parent"), axis)
     name, head, tail, parent = entry
     if name is None or head is None or tail is None:
         raise BadInputError(
@@ -115,7 +120,11 @@ def save_rig_spec(path: Path | str, spec: RigSpec) -> None:
         "rig",
         {
             "joints": {name: list(place) for name, place in spec.joints.items()},
-            "bones": [{"name": b.name, "head": b.head, "tail": b.tail, "parent": b.parent} for b in spec.bones],
+            "bones": [
+                {"name": b.name, "head": b.head, "tail": b.tail, "parent": b.parent}
+                | ({"up": list(b.up)} if b.up is not None else {})
+                for b in spec.bones
+            ],
             "limits_deg": {name: [list(pair) for pair in ranges] for name, ranges in spec.limits_deg.items()},
         },
     )

@@ -25,6 +25,8 @@ PARTNER = 0.15  # of the body: tips nearer than this to another's mirror image a
 DOWN = 0.25  # of its own length: a leg's tip lies at least this much below where it leaves the body, or on the ground
 GROUND = 0.12  # of the height: lower than this is on the ground
 OUTSIDE = 2.0  # cells: a joint farther than this from the body lies outside
+STEEP = 0.9  # of its length: a bone that rises more than this stands upright
+SHORTEST = 0.004  # of the body: bones are at least this long
 THIN = 0.5  # of the trunk's thickness: where the body gets thinner than this the tail begins
 _MIRROR = np.array([-1.0, 1.0, 1.0])
 
@@ -95,10 +97,13 @@ def fit_template(template: RigTemplate, points: Array, triangles: NDArray[np.int
             pair = _by_proportion(plan, low, high)
             doubtful += [joint + side for joint in plan.joints for side in SIDES]
         joints.update(_limb_joints(plan, pair, line, template.lift, size))
-        bones += _limb_bones(plan)
+        bones += _limb_bones(plan, joints)
     outside = _pulled_in(joints, solid)
     doubtful += [name for name in outside if name not in doubtful]
     notes += [f"{', '.join(outside)} lay outside the mesh and was moved to its surface."] if outside else []
+    moved = _lengthened(bones, joints, template, SHORTEST * size)
+    doubtful += [name for name in moved if name not in doubtful]
+    notes += [f"The mesh leaves no room for {', '.join(moved)}: is it a {template.label.lower()}?"] if moved else []
     present = {bone.name for bone in bones}
     limits = {
         name: ranges for name, ranges in template.limits_deg.items() if name in present or name + SIDES[0] in present
@@ -252,10 +257,30 @@ def _along(plan: LimbPlan, way: Array, line: Midline, lift: float) -> Array:
     return np.stack([np.interp(wanted, arc, path[:, axis]) for axis in range(3)], 1)
 
 
-def _limb_bones(plan: LimbPlan) -> list[RigBone]:
+def _limb_bones(plan: LimbPlan, joints: dict[str, Point]) -> list[RigBone]:
+    """Bones of both sides. Wings and fins have Z up, however they are swept: they fold about Z and beat about X."""
     bones = []
     for side in SIDES:
         for k, name in enumerate(plan.bones):
             parent = plan.parent if k == 0 else plan.bones[k - 1] + side
-            bones.append(RigBone(name + side, plan.joints[k] + side, plan.joints[k + 1] + side, parent))
+            head, tail = plan.joints[k] + side, plan.joints[k + 1] + side
+            way = np.subtract(joints[tail], joints[head])
+            level = abs(way[2]) < STEEP * np.linalg.norm(way)
+            up = (0.0, 0.0, 1.0) if plan.kind in ("wing", "fin") and level else None
+            bones.append(RigBone(name + side, head, tail, parent, up))
     return bones
+
+
+def _lengthened(bones: list[RigBone], joints: dict[str, Point], template: RigTemplate, least: float) -> list[str]:
+    """Give bones whose joints fell together at least `least` metres, towards the head; names of the moved joints.
+
+    Where two landmarks meet, the mesh has no room for what the template puts between them.
+    """
+    way = np.array([0.0, 0.0, 1.0] if template.upright else [0.0, -1.0, 0.0])
+    moved = []
+    for bone in bones:
+        head = np.array(joints[bone.head])
+        if np.linalg.norm(np.subtract(joints[bone.tail], head)) < least:
+            joints[bone.tail] = _point(head + least * way)
+            moved.append(bone.tail)
+    return moved
