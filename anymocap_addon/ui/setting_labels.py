@@ -15,6 +15,7 @@ SETTING_LABELS: dict[str, dict[str, str]] = {
         "object": "Object",
     },
     "rig": {"mode": "Armature", "weights": "Skin"},
+    "ref": {"room": "Room for", "reach_m": "Room all round (m), 0 = by what it does"},
     "dataset": {"poses": "Poses", "rows": "Picture height (px)", "seed": "Seed", "processes": "Processes, 0 = all"},
     "train": {
         "preset": "Length",
@@ -28,6 +29,7 @@ SETTING_LABELS: dict[str, dict[str, str]] = {
     "fit": {"solver": "Solver", "plants": "Hold planted feet", "device": "Device"},
     "apply": {
         "mode": "Keys go to",
+        "onto": "Onto",
         "bones": "Bones",
         "action_name": "Name of the Action",
         "overwrite": "Overwrite edited keys",

@@ -58,6 +58,8 @@ def _draw_mesh_order(layout: UILayout, context: Context, states: SceneStates) ->
 def draw_rig(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
     """Armature, capture skeleton and limb paint."""
     draw_stage(layout, context, states, "rig", "Rig", is_next)
+    if stage_look(states, "rig").word in ("ready", "stale"):
+        layout.operator("anymocap.set_body_part", text="Body Parts…", icon="ARMATURE_DATA")
     draw_bone_map(layout, context, states)
 
 
@@ -67,6 +69,7 @@ def draw_reference(layout: UILayout, context: Context, states: SceneStates, is_n
     look = draw_stage(layout, context, states, "ref", "Draw Reference", is_next)
     if look.word in ("ready", "stale"):
         _picture(layout, states, "ref", states.survey.paths.ref_png)
+        layout.operator("anymocap.frame_anew", icon="FULLSCREEN_ENTER")
 
 
 def draw_dataset(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
