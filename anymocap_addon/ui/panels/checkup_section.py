@@ -37,7 +37,8 @@ def draw_checkup(layout: UILayout, context: Context, states: SceneStates) -> Non
     found = states.survey.checkup
     if look.running is not None or look.word == "running":
         draw_progress(layout, context, look)
-    elif look.word == "failed":
+        return
+    if look.word == "failed":
         draw_failure(layout, context, look)
     if found is None:
         draw_text(layout, context, "Check what you brought before it is prepared.", icon="INFO")
