@@ -10,7 +10,7 @@ from .errors import BadInputError
 
 MESH_SUFFIXES = (".glb", ".gltf", ".fbx", ".obj", ".usd", ".usda", ".usdc", ".usdz")
 _LONGEST_BYTES = 160  # a name becomes part of longer ones, of at most 255 bytes
-_FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
+_FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\ud800-\udfff]')  # surrogates: bytes of a name that is no UTF-8
 
 
 def check_name(name: str, what: str) -> str:

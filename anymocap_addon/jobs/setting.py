@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ _WANTED = {
     "number": "a finite number",
     "flag": "true or false",
 }
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _FORBIDDEN_IN_NAMES = set('/\\:*?"<>|') | {chr(code) for code in range(32)}
 
 
@@ -78,6 +80,10 @@ class Setting:
         """
         if value is None and self.optional:
             return None
+        if isinstance(value, str) and _SURROGATE.search(value):  # a terminal's bytes; no JSON file would take them
+            raise BadInputError(
+                f"{value!r} is no UTF-8 text.", file=stage, key=self.name, hint="Use letters that your terminal knows."
+            )
         checked = self._typed(value)
         if checked is None:
             raise BadInputError(

@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 
 import pytest
-from fal_server import FalServer, Fault, clip_bytes
+from fal_server import FalServer, Fault, _Handler, clip_bytes
 from film_project import KEY, FilmProject
 
 from anymocap_addon.core.errors import AnyMoCapError, BadInputError, CancelledError
@@ -399,6 +399,38 @@ def test_a_failed_upload_costs_nothing(project, account):
     account.faults.append(Fault("upload", "500"))
     project.film()
     assert project.clip().exists(), "fal-client falls back to another store"
+
+
+@pytest.mark.parametrize("content", [b"", b"It walks.", b"GIF89a..."])
+def test_what_is_no_picture_is_never_paid_for(project, account, content):
+    project.paths.ref_png.write_bytes(content)
+    (project.root / "picture.png").write_bytes(content)
+    for order in (project.film, project.mesh):
+        with pytest.raises(BadInputError, match=r"\.png: is no PNG, JPEG or WebP picture; nothing was sent"):
+            order()
+    assert account.posts == 0 and not project.requests()
+
+
+def test_a_take_of_a_move_with_the_longest_name_becomes_a_clip(project, account):
+    move = "ü" * 80
+    project.paths.prompt(move).write_text("It walks.", encoding="utf-8")
+    result = project.film(move=move, seeds="12345")
+    assert result["clips"] == ["ü" * 76 + "_s12345"]
+    assert (project.paths.clip(result["clips"][0]).folder / "clip.json").is_file()
+    assert project.film(move=move, seeds="12345")["clips"] == result["clips"] and account.posts == 1
+
+
+def test_a_place_in_the_queue_that_fal_does_not_know_is_no_fault(project, account, server, monkeypatch):
+    say = _Handler.say
+
+    def unknown_place(self, status, body, headers=None):
+        if isinstance(body, dict) and "queue_position" in body:
+            body["queue_position"] = None
+        say(self, status, body, headers)
+
+    monkeypatch.setattr(_Handler, "say", unknown_place)
+    project.film()
+    assert project.states() == ["downloaded"]
 
 
 def test_a_mesh_from_a_picture_goes_through_the_same_ledger(project, account):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from anymocap_addon.core.creature import Creature, FilmDefaults, load_creature, save_creature
@@ -90,7 +92,7 @@ def test_what_a_model_cannot_do_is_said(name, given, says):
 
 
 def test_a_project_adds_and_replaces_models(tmp_path):
-    (tmp_path / "film_models.toml").write_text(OWN + OWN.replace("mine]", "h3]"))
+    (tmp_path / "film_models.toml").write_text(OWN + OWN.replace("mine]", "h3]"), encoding="utf-8-sig")  # Notepad
     table = load_models(tmp_path)
     mine = table.find("film", "me/mine/image-to-video")
     assert mine.price(4, "") == 0.04 and mine.terms == "https://fal.ai/models/me/mine/image-to-video"
@@ -114,6 +116,10 @@ def test_a_project_adds_and_replaces_models(tmp_path):
         ("me/mine/image-to-video", "https://evil /", "is no endpoint"),
         ('["video.url"]', '"video.url"', "no list of texts"),
         ("[film.mine]", "[film.mine", "is not valid TOML"),
+        ("[film.mine]", '[film."a\\u0000b"]', "cannot be a file's name"),
+        ("me/mine/image-to-video", "me/mine?x=1", "is no endpoint"),
+        ("usd_per_second", "fixed = {when = 2020-01-01}\nusd_per_second", r"fixed: holds a date"),
+        ("usd_per_second", "fixed = {scale = nan}\nusd_per_second", r"fixed: holds a date, a nan"),
     ],
 )
 def test_a_mistake_in_the_table_is_named(tmp_path, old, new, says):
@@ -145,6 +151,20 @@ def test_defaults_of_the_creature(tmp_path):
     choice = film_choice(paths, {"ceiling": None, "resolution": "1080P"})
     assert (choice.model.name, choice.ceiling_usd, choice.price()) == ("wan-3", 2.0, 0.8)
     assert film_choice(paths, {"ceiling": 0.0}).ceiling_usd == 0.0
+
+
+@pytest.mark.parametrize(
+    ("seeds", "wrong"), [([3, 4, 3], ""), (list(range(21)), "These are 21 seeds"), ([2**31], "is no seed")]
+)
+def test_the_creatures_own_seeds_are_held_to_the_same_as_a_runs(tmp_path, seeds, wrong):
+    paths = Project(tmp_path).creature("fox")
+    paths.assets.mkdir(parents=True)
+    paths.creature_json.write_text(json.dumps({"name": "fox", "film": {"seeds": seeds}}))
+    if not wrong:
+        assert film_choice(paths, {}).seeds == (3, 4), "a take each, none twice"
+        return
+    with pytest.raises(BadInputError, match=rf"creature\.json: film\.seeds: .*{wrong}"):
+        film_choice(paths, {})
 
 
 def test_a_request_is_known_by_its_content():

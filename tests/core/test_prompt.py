@@ -10,8 +10,9 @@ import pytest
 from anymocap_addon.core.creature import Creature, PaintGroup, PromptWords, save_creature
 from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.film.prompt import compose_prompt, prompt_edited, run
-from anymocap_addon.core.project import Project
+from anymocap_addon.core.project import Project, is_name
 from anymocap_addon.core.stage_context import StageContext
+from anymocap_addon.jobs.registry import REGISTRY
 
 WORDS = PromptWords(
     name="Ash",
@@ -92,3 +93,11 @@ def test_a_prompt_that_was_edited_by_hand_is_never_written_over_unasked(tmp_path
     assert paths.prompt("walk").read_text(encoding="utf-8") == "My own words."
     run(dataclasses.replace(ctx, settings={**ctx.settings, "overwrite": True}))
     assert not prompt_edited(paths, "walk") and "The wolf walks." in paths.prompt("walk").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("key", ["move", "action"])
+def test_letters_that_no_file_takes_are_refused_by_name(key: str) -> None:
+    """A terminal of another encoding hands them over as lone surrogates."""
+    with pytest.raises(BadInputError, match=rf"prompt: {key}: 'h\\udcffpf' is no UTF-8 text"):
+        REGISTRY["prompt"].check({"move": "hop", "action": "It hops.", key: "h\udcffpf"})
+    assert not is_name("h\udcffpf"), "a folder of such a name is none of ours"

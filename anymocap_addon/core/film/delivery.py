@@ -21,6 +21,7 @@ from .key import fal_key
 from .ledger import UNSETTLED, Ledger, Request, ledger_file
 from .models import load_models
 from .order import Order, Terms
+from .picture_file import check_picture
 from .place import aside_file, shown
 from .service import FalService, FateUnknownError, NotSentError, RefusedError
 from .spending import check_ceiling, spent_usd, today
@@ -153,9 +154,7 @@ class Delivery:
         self.ctx.metric("estimate_usd", -1.0 if estimate is None else estimate)
         check_ceiling(spent, estimate, self.terms.ceiling_usd)
         for order in self._new:
-            limit = order.model.image_max_mb * 1e6
-            if limit and order.picture.stat().st_size > limit:
-                raise BadInputError(f"is larger than {order.model.label} takes.", file=order.picture)
+            check_picture(order.picture, order.model)
         if not self.terms.yes:
             raise BadInputError(
                 f"{told}. Nothing was sent.", key="yes", hint=f"Give --yes to pay for it. Terms: {model.terms}"

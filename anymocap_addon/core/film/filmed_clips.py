@@ -47,7 +47,8 @@ def known_moves(paths: CreaturePaths) -> list[str]:
 def add_filmed_clips(paths: CreaturePaths, move: str) -> list[str]:
     """Make a clip of each take that is none yet; returns the names of all clips of the move, in the takes' order.
 
-    A clip is called <move>_s<seed>; where that is taken by another video, the model's name follows.
+    A clip is called <move>_s<seed>; where that is taken by another video, the model's name follows. Of a move with
+    a very long name it has the beginning.
     """
     files = [take.file for take in filmed_takes(paths, move)]
     names = expected_clips(paths, files, move)
@@ -81,9 +82,17 @@ def clips_by_video(paths: CreaturePaths) -> dict[Path, str]:
 
 
 def _free_name(paths: CreaturePaths, file: Path, move: str, taken: list[str]) -> str:
-    stem = f"{move}_{file.parent.name}"
-    names = [stem, f"{stem}_{file.stem}", *(f"{stem}_{file.stem}_{number}" for number in range(2, 100))]
+    seed = f"_{file.parent.name}"
+    ends = [seed, f"{seed}_{file.stem}", *(f"{seed}_{file.stem}_{number}" for number in range(2, 100))]
+    names = (_fitting(move, end) for end in ends)
     return next(name for name in names if name not in taken and not _is_taken(paths, name))
+
+
+def _fitting(move: str, end: str) -> str:
+    """A name that is not too long: a take that was paid must not lie there without a clip."""
+    while move and not is_name(move + end):
+        move = move[:-1]
+    return move + end
 
 
 def _is_taken(paths: CreaturePaths, name: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +11,12 @@ from typing import Any, Literal
 
 from ..errors import BadInputError
 from ..nearest import nearest_hint
+from ..project import is_name
 
 DEFAULT_FILM, DEFAULT_MESH = "h3-max", "tripo-h3-1"
 PROJECT_FILE = "film_models.toml"
 _OWN_TABLE = Path(__file__).with_name("models.toml")
-_FORBIDDEN_IN_NAMES = set('/\\:*?"<>|')
+_ENDPOINT = re.compile(r"[\w.-]+(/[\w.-]+)+", re.ASCII)
 _SECTIONS = ("film", "mesh")
 
 Kind = Literal["film", "mesh"]
@@ -138,7 +141,7 @@ def load_models(project: Path | None = None) -> ModelTable:
 
 def _read(file: Path) -> dict[tuple[Kind, str], Model]:
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        data = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInputError(f"is not valid TOML: {error}.", file=file, hint="See docs/formats.md.") from error
     models: dict[tuple[Kind, str], Model] = {}
@@ -163,10 +166,10 @@ class _Entry:
         self._data: dict[str, Any] = dict(data)
 
     def model(self, kind: Kind, name: str) -> Model:
-        if not name or name.strip(" .") != name or _FORBIDDEN_IN_NAMES & set(name):
+        if not is_name(name):
             raise self._wrong("", "cannot be a file's name.")
         endpoint = self.text("endpoint")
-        if endpoint.strip("/") != endpoint or endpoint.count("/") < 1 or " " in endpoint:
+        if not _ENDPOINT.fullmatch(endpoint):
             raise self._wrong("endpoint", f"is {endpoint!r}, which is no endpoint such as owner/model/image-to-video.")
         model = Model(
             name=name,
@@ -268,6 +271,10 @@ class _Entry:
         value = self._data.pop(key, {})
         if not isinstance(value, dict):
             raise self._wrong(key, "is no table.")
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            raise self._wrong(key, "holds a date, a nan or an inf, which cannot be sent.") from None
         return value
 
     def nothing_left(self) -> None:

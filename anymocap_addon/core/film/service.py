@@ -188,7 +188,7 @@ class FalService:
 
     def _look(self, status: Any) -> Look:
         if isinstance(status, fal.Queued):
-            return Look("queued", int(status.position))
+            return Look("queued", int(status.position or 0))  # null while fal does not know it
         logs = tuple(self.masked(str(line.get("message", ""))) for line in status.logs or () if isinstance(line, dict))
         if isinstance(status, fal.InProgress):
             return Look("running", logs=logs)

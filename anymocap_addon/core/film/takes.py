@@ -56,7 +56,7 @@ def film_choice(paths: CreaturePaths, values: dict[str, Any]) -> FilmChoice:
     ceiling = values.get("ceiling")
     return FilmChoice(
         model=load_models(paths.root).find("film", values.get("model") or defaults.model or DEFAULT_FILM),
-        seeds=parse_seeds(values.get("seeds") or "") or defaults.seeds or (1,),
+        seeds=parse_seeds(values.get("seeds") or "") or _own_seeds(paths, defaults) or (1,),
         seconds=values.get("seconds") or defaults.seconds or _SECONDS,
         resolution=values.get("resolution") or defaults.resolution,
         ceiling_usd=defaults.ceiling_usd if ceiling is None else ceiling,
@@ -67,6 +67,14 @@ def film_choice(paths: CreaturePaths, values: dict[str, Any]) -> FilmChoice:
 def film_defaults(paths: CreaturePaths) -> FilmDefaults:
     """The creature's own defaults for film."""
     return load_creature(paths.creature_json).film if paths.creature_json.exists() else FilmDefaults()
+
+
+def _own_seeds(paths: CreaturePaths, defaults: FilmDefaults) -> tuple[int, ...]:
+    """The creature's own seeds, held to what those of a run are held to."""
+    try:
+        return parse_seeds(" ".join(map(str, defaults.seeds)))
+    except BadInputError as error:
+        raise BadInputError(error.message, file=paths.creature_json, key="film.seeds", hint=error.hint) from None
 
 
 def film_files(paths: CreaturePaths, values: dict[str, Any]) -> list[Path]:
