@@ -72,7 +72,7 @@ def _action_name(ctx: StageContext, scene: RiggedScene) -> str:
         )
     if not name:
         walks = [action for action in known if "walk" in action.lower()]
-        return walks[0] if walks else known[0]
+        return min(walks, key=len) if walks else known[0]  # Walking before WalkJump
     return str(find_action(name, scene.armature).name)
 
 
