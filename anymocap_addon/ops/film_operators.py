@@ -120,6 +120,7 @@ class ANYMOCAP_OT_order_film(_FilmOperator, bpy.types.Operator):
         if not film.new:  # what goes on at fal is fetched; it costs nothing
             return self.guarded(lambda: self.film(context))
         type(self).film_shown = film
+        self.yes = True  # what the dialog's button says; a script gives it itself
         answer: set[str] = context.window_manager.invoke_props_dialog(
             self, width=_DIALOG_WIDTH, title="Pay for This Film?", confirm_text="Pay and Film"
         )
@@ -140,9 +141,7 @@ class ANYMOCAP_OT_order_film(_FilmOperator, bpy.types.Operator):
         column.operator("wm.url_open", text="Price and Terms", icon="URL").url = film.model.terms
 
     def execute(self, context: Context) -> set[str]:
-        # The dialog was the question; a script gives `yes`.
-        yes = self.yes or not bpy.app.background
-        return self.guarded(lambda: self.film(context, yes=yes))
+        return self.guarded(lambda: self.film(context, yes=self.yes))
 
 
 class ANYMOCAP_OT_settle_request(_FilmOperator, bpy.types.Operator):

@@ -75,6 +75,7 @@ class ANYMOCAP_OT_order_mesh(NeedsCreature, ReportsErrors, bpy.types.Operator):
         except AnyMoCapError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        self.yes = True  # what the dialog's button says; a script gives it itself
         answer: set[str] = context.window_manager.invoke_props_dialog(
             self, width=_DIALOG_WIDTH, title="Pay for This Mesh?", confirm_text="Pay and Make"
         )
@@ -94,7 +95,7 @@ class ANYMOCAP_OT_order_mesh(NeedsCreature, ReportsErrors, bpy.types.Operator):
         return self.guarded(lambda: self._make(context))
 
     def _make(self, context: Context) -> None:
-        settings = {**self._settings(context), "yes": self.yes or not bpy.app.background}
+        settings = {**self._settings(context), "yes": self.yes}
         run = StageRun(creature_paths(context), REGISTRY["mesh"], settings, pool=HOST.pool, force=True)
         if bpy.app.background:
             run_to_end(run)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ..core.atomic import write_text
 from ..core.errors import BadInputError
+from ..core.film.orders import read_prompt
+from ..core.project import is_name
 from ..jobs.registry import REGISTRY
 from ..jobs.stage_run import StageRun
 from .file_operators import show_text
@@ -15,11 +18,13 @@ from .foreground import run_to_end
 from .reported_errors import ReportsErrors
 from .running import HOST
 from .said_polls import NeedsCreature
-from .scene_settings import creature_paths, wanted_settings
+from .scene_settings import creature_paths, scene_paths, wanted_settings
 from .states import STATES
 
 if TYPE_CHECKING:
     from bpy.types import Context
+
+_FILE = "anymocap_prompt"
 
 
 def prompt_text_name(move: str) -> str:
@@ -27,9 +32,16 @@ def prompt_text_name(move: str) -> str:
     return f"Prompt of {move}"
 
 
-def open_text(move: str) -> bpy.types.Text | None:
-    """The prompt's text in the editor, while it is being edited."""
-    return bpy.data.texts.get(prompt_text_name(move)) if move else None
+def open_text(context: Context) -> bpy.types.Text | None:
+    """The text in the editor of the scene's prompt, while it is being edited.
+
+    It is known by the prompt's file: creatures may have moves of one name, and Blender shortens long names.
+    """
+    paths, move = scene_paths(context.scene), context.scene.anymocap.move
+    if paths is None or not is_name(move):
+        return None
+    file = str(paths.prompt(move))
+    return next((text for text in bpy.data.texts if text.get(_FILE) == file), None)
 
 
 class ANYMOCAP_OT_edit_prompt(NeedsCreature, ReportsErrors, bpy.types.Operator):
@@ -46,11 +58,14 @@ class ANYMOCAP_OT_edit_prompt(NeedsCreature, ReportsErrors, bpy.types.Operator):
         file = creature_paths(context).prompt(move)
         if not file.is_file():
             raise BadInputError("There is no prompt yet.", file=file, hint="Write it first.")
-        text = open_text(move) or bpy.data.texts.new(prompt_text_name(move))
-        text.use_fake_user = False
-        text.clear()
-        text.write(file.read_text(encoding="utf-8-sig", errors="replace"))
-        text.cursor_set(0)
+        text = open_text(context)
+        if text is None:  # else what was changed in it stays
+            words = read_prompt(file)
+            text = bpy.data.texts.new(prompt_text_name(move))
+            text[_FILE] = str(file)
+            text.use_fake_user = False
+            text.write(words)
+            text.cursor_set(0)
         show_text(context, text)
 
 
@@ -64,22 +79,27 @@ class ANYMOCAP_OT_keep_prompt(NeedsCreature, ReportsErrors, bpy.types.Operator):
     def why_not(cls, context: Context) -> str:
         if reason := super().why_not(context):
             return reason
-        return "" if open_text(context.scene.anymocap.move) is not None else "The prompt is not being edited"
+        return "" if open_text(context) is not None else "The prompt is not being edited"
 
     def execute(self, context: Context) -> set[str]:
         return self.guarded(lambda: self._keep(context))
 
     def _keep(self, context: Context) -> None:
-        move = context.scene.anymocap.move
-        text = open_text(move)
+        text = open_text(context)
         assert text is not None
         words = text.as_string().strip()
         if not words:
             raise BadInputError("The text is empty.", key="prompt", hint="Write what the creature does.")
-        write_text(creature_paths(context).prompt(move), words)
+        file = creature_paths(context).prompt(context.scene.anymocap.move)
+        if not _says(file, words):  # what was only read is not marked as edited
+            write_text(file, words)
         bpy.data.texts.remove(text)
         STATES.refresh(context)
         self.report({"INFO"}, "Prompt kept")
+
+
+def _says(file: Path, words: str) -> bool:
+    return file.is_file() and file.read_text(encoding="utf-8-sig", errors="replace").strip() == words
 
 
 class ANYMOCAP_OT_drop_prompt_edit(NeedsCreature, bpy.types.Operator):
@@ -89,7 +109,7 @@ class ANYMOCAP_OT_drop_prompt_edit(NeedsCreature, bpy.types.Operator):
     bl_label = "Drop the Edit"
 
     def execute(self, context: Context) -> set[str]:
-        text = open_text(context.scene.anymocap.move)
+        text = open_text(context)
         if text is not None:
             bpy.data.texts.remove(text)
         return {"FINISHED"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import MethodType, SimpleNamespace
 from typing import Any
 
 import bpy
@@ -35,6 +36,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CreaturePaths:
     monkeypatch.setenv("FAL_KEY", KEY)
     paths = Project(tmp_path / "project").creature("fox")
     pretend_creature(paths)
+    paths.ref_png.write_bytes(b"\x89PNG picture")
     paths.prompt("walk").parent.mkdir(parents=True)
     paths.prompt("walk").write_text("It walks.\n\nAction: walk.", encoding="utf-8")
     return paths
@@ -184,6 +186,58 @@ def test_an_edited_prompt_is_kept_and_made_anew_only_when_asked(scene, paths):
     assert bpy.ops.anymocap.keep_prompt() == {"FINISHED"}
     assert paths.prompt("walk").read_text(encoding="utf-8") == "It runs." and "Prompt of walk" not in bpy.data.texts
     assert "It runs." in draw().words
+
+
+def test_an_edit_is_of_one_prompt_only_and_lost_by_no_second_press(scene, paths):
+    draw()
+    other = Project(paths.root).creature("cat")
+    pretend_creature(other)
+    for file in (other.prompt("walk"), paths.prompt("ü" * 60)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("It creeps.\n", encoding="utf-8")
+    assert bpy.ops.anymocap.edit_prompt() == {"FINISHED"}
+    bpy.data.texts["Prompt of walk"].write(" Changed.")
+    assert bpy.ops.anymocap.edit_prompt() == {"FINISHED"}
+    assert "Changed." in bpy.data.texts["Prompt of walk"].as_string()
+    scene.creature, scene.move = "cat", "walk"
+    assert "open in a text editor" not in draw().words, "that is the fox's"
+    with pytest.raises(RuntimeError, match="not being edited"):
+        bpy.ops.anymocap.keep_prompt()
+    scene.creature, scene.move = "fox", "walk"
+    assert bpy.ops.anymocap.keep_prompt() == {"FINISHED"}
+    assert "Changed." in paths.prompt("walk").read_text(encoding="utf-8")
+    assert other.prompt("walk").read_text(encoding="utf-8") == "It creeps.\n"
+    scene.move = "ü" * 60  # longer than the name of a text in Blender
+    assert bpy.ops.anymocap.edit_prompt() == {"FINISHED"} and bpy.ops.anymocap.keep_prompt() == {"FINISHED"}
+    assert paths.prompt("ü" * 60).read_text(encoding="utf-8") == "It creeps.\n", "what was only read stays as it was"
+    assert not len(bpy.data.texts)
+
+
+def test_a_prompt_that_is_no_utf_8_is_not_damaged_by_an_edit(scene, paths):
+    draw()
+    paths.prompt("walk").write_bytes(b"Stra\xdfe")
+    with pytest.raises(RuntimeError, match="is not UTF-8 text"):
+        bpy.ops.anymocap.edit_prompt()
+    assert not len(bpy.data.texts)
+
+
+@pytest.mark.parametrize(("module", "name"), [("film_operators", "order_film"), ("mesh_operators", "order_mesh")])
+def test_a_script_in_a_window_pays_only_with_its_own_yes(scene, paths, monkeypatch, module, name):
+    """The dialog gives the yes; a call without it asks nobody."""
+    draw()
+    operators = sys.modules[f"anymocap_addon.ops.{module}"]
+    runs: list[Any] = []
+    window = SimpleNamespace(app=SimpleNamespace(background=False), path=bpy.path)
+    monkeypatch.setattr(operators, "bpy", window)
+    monkeypatch.setattr(operators.HOST, "start", runs.append)
+    kind = getattr(operators, f"ANYMOCAP_OT_{name}")
+    for yes in (False, True):
+        given = SimpleNamespace(yes=yes, picture=str(paths.ref_png), guarded=lambda act: act())
+        for method in ("film", "_make", "_settings"):
+            if hasattr(kind, method):
+                setattr(given, method, MethodType(getattr(kind, method), given))
+        kind.execute(given, bpy.context)
+    assert [run.settings["yes"] for run in runs] == [False, True]
 
 
 def test_nothing_is_paid_without_a_yes(scene, paths):

@@ -44,7 +44,7 @@ def project(tmp_path: Path) -> Project:
     paths = project.creature("lynx")
     save_creature(paths.creature_json, Creature("lynx", paint=(PaintGroup("tail", "red", (1.0, 0.0, 0.0), ("tail",)),)))
     paths.ref_png.parent.mkdir(parents=True)
-    paths.ref_png.write_bytes(b"picture")
+    paths.ref_png.write_bytes(b"\x89PNG picture")
     return project
 
 

@@ -62,7 +62,7 @@ def _draw_prompt(layout: UILayout, context: Context, states: SceneStates, film: 
     column = layout.column(align=True)
     column.prop(context.scene.anymocap.stages.prompt, "action", text="", placeholder="What it does, in one sentence")
     look = stage_look(states, "prompt")
-    if open_text(film.move) is not None:
+    if open_text(context) is not None:
         draw_text(layout, context, "The prompt is open in a text editor.", icon="TEXT")
         row = layout.row(align=True)
         row.operator("anymocap.keep_prompt", icon="CHECKMARK")
