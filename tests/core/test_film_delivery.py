@@ -401,6 +401,22 @@ def test_a_failed_upload_costs_nothing(project, account):
     assert project.clip().exists(), "fal-client falls back to another store"
 
 
+def test_what_another_run_brought_to_its_end_meanwhile_is_not_paid_again(project, account, monkeypatch):
+    upload = FalService.upload
+
+    def slow(self: FalService, file: Path) -> str:
+        monkeypatch.setattr(FalService, "upload", upload)
+        project.film()  # another machine, on the same folder
+        return upload(self, file)
+
+    monkeypatch.setattr(FalService, "upload", slow)
+    with pytest.raises(AnyMoCapError, match="seed 1 was made by another run meanwhile"):
+        project.film()
+    assert account.posts == 1 and project.states() == ["downloaded", "withdrawn"]
+    project.film()
+    assert account.posts == 1
+
+
 @pytest.mark.parametrize("content", [b"", b"It walks.", b"GIF89a..."])
 def test_what_is_no_picture_is_never_paid_for(project, account, content):
     project.paths.ref_png.write_bytes(content)

@@ -48,6 +48,7 @@ class Delivery:
     _failures: list[str] = field(default_factory=list)
     _active: list[ActiveRequest] = field(default_factory=list)
     _new: list[Order] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
     _refusals: int = 0
     _not_before: float = 0.0
     _finished: int = 0
@@ -128,7 +129,9 @@ class Delivery:
 
     def _begin(self) -> Standing:
         """Tell orders that are done, going on, and new apart; what goes on for a former order is followed too."""
-        found = standing(self.ctx.paths, self._requests(), self.orders)
+        requests = self._requests()
+        self._seen = {one.intent for one in requests}
+        found = standing(self.ctx.paths, requests, self.orders)
         self._finished = len(found.done)
         self._active = [ActiveRequest(request, order.label, order.target) for request, order in found.going]
         for request in found.former:
@@ -228,6 +231,8 @@ class Delivery:
         try:
             if any(one.state in UNSETTLED for one in same):
                 raise AnyMoCapError(f"{order.label} is being sent by another run.", hint="Wait for its end.")
+            if any(one.state == "downloaded" and one.intent not in self._seen for one in same):
+                raise AnyMoCapError(f"{order.label} was made by another run meanwhile.", hint="Run it again.")
             check_ceiling(spent_usd(before, today()), order.estimate_usd, self.terms.ceiling_usd)
         except AnyMoCapError:
             self.ledger.add("withdrawn", intent, message="not sent")
