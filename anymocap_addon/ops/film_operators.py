@@ -101,13 +101,14 @@ class ANYMOCAP_OT_order_film(_FilmOperator, bpy.types.Operator):
             return ""
         if not film.prompt:
             return "Write the prompt first"
-        if film.unknown:
+        if film.unknown and not film.going:
             return "First say what became of the request whose reply was lost"
         if film.fault:
             return film.fault
         if not film.new and not film.going:
             return "These clips are there: choose other seeds for more"
-        return "" if not film.new or key_source(user_folder()) != "none" else NO_KEY
+        sends = film.new and not film.unknown
+        return "" if not sends or key_source(user_folder()) != "none" else NO_KEY
 
     def invoke(self, context: Context, event: Any) -> set[str]:
         try:
@@ -117,7 +118,7 @@ class ANYMOCAP_OT_order_film(_FilmOperator, bpy.types.Operator):
         except AnyMoCapError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        if not film.new:  # what goes on at fal is fetched; it costs nothing
+        if film.unknown or not film.new:  # what goes on at fal is fetched; it costs nothing
             return self.guarded(lambda: self.film(context))
         type(self).film_shown = film
         self.yes = True  # what the dialog's button says; a script gives it itself

@@ -131,6 +131,18 @@ def test_a_lost_reply_stops_ordering_until_the_artist_has_looked(scene, paths):
     assert "anymocap.order_film" not in seen.operators(), "nothing more is sent"
 
 
+def test_a_lost_reply_keeps_nothing_that_is_paid_from_being_fetched(scene, paths):
+    request(paths, 1, ("unknown", {"message": "the connection ended"}))
+    request(paths, 2, ("submitted", SENT))
+    seen = draw()
+    assert "Fetch the Others" in seen.words and "anymocap.withdraw_film" in seen.operators()
+    operators = sys.modules["anymocap_addon.ops.film_operators"]
+    runs: list[dict[str, Any]] = []
+    given = SimpleNamespace(guarded=lambda act: act(), film=lambda context, **once: runs.append(once))
+    operators.ANYMOCAP_OT_order_film.invoke(given, bpy.context, None)
+    assert runs == [{}], "no dialog, and no yes"
+
+
 def test_what_goes_on_at_fal_is_fetched_and_not_ordered_again(scene, paths):
     request(paths, 1, ("submitted", SENT))
     seen = draw()

@@ -401,6 +401,31 @@ def test_a_failed_upload_costs_nothing(project, account):
     assert project.clip().exists(), "fal-client falls back to another store"
 
 
+def _one_lost_and_one_in_the_queue(project, account) -> None:
+    """Seed 1 waits in the queue when a stop comes, and the reply to seed 2 is lost."""
+    account.queue_looks = 10**6
+    account.faults.append(Fault("submit", "slow"))
+    account.faults.append(Fault("submit", "drop", accepted=True))
+    with pytest.raises(CancelledError):
+        project.film(seeds="1 2", cancelled=lambda: account.posts == 2)
+    assert project.states() == ["submitted", "unknown"]
+
+
+def test_a_lost_reply_does_not_keep_what_is_paid_from_being_fetched(project, account):
+    _one_lost_and_one_in_the_queue(project, account)
+    account.queue_looks = 1
+    with pytest.raises(BadInputError, match=r"Nobody knows whether fal took 1 request"):
+        project.film(seeds="1-3")
+    assert project.states() == ["downloaded", "unknown"] and account.posts == 2, "nothing more was sent"
+
+
+def test_a_lost_reply_does_not_keep_what_waits_from_being_withdrawn(project, account):
+    _one_lost_and_one_in_the_queue(project, account)
+    with pytest.raises(BadInputError, match=r"Nobody knows whether fal took 1 request"):
+        project.film(seeds="1 2", withdraw=True)
+    assert account.jobs[0].cancelled and project.states() == ["cancelled", "unknown"]
+
+
 def test_what_another_run_brought_to_its_end_meanwhile_is_not_paid_again(project, account, monkeypatch):
     upload = FalService.upload
 

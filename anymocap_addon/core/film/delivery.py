@@ -142,7 +142,8 @@ class Delivery:
             f"{order.label}: fal has refused this prompt or picture before ({why}); change it"
             for order, why in found.refused
         ]
-        self._new = [] if self.terms.withdraw else list(found.new)
+        # Before the artist has decided nothing more is sent; what is paid is fetched: fal keeps it for a while only.
+        self._new = [] if self.terms.withdraw or unknown_fates(requests) else list(found.new)
         return found
 
     def _check_cost(self, found: Standing) -> float | None:

@@ -31,13 +31,14 @@ def settle_fates(
     terms: Terms,
     service: Callable[[], FalService],
 ) -> None:
-    """Do with unknown fates what the artist has decided; before he is asked, the account's list is.
+    """Do with unknown fates what the artist has decided; before he is asked, the account's list is. What he has not
+    decided stays unknown.
 
     Args:
         requests: those of the orders' stage and item.
 
     Raises:
-        BadInputError: the artist has not decided, or names a request that cannot be it.
+        BadInputError: the artist names a request that cannot be it.
         AnyMoCapError: they were closed as asked, and nothing was sent.
     """
     unknown = unknown_fates(requests)
@@ -47,10 +48,9 @@ def settle_fates(
     if not unknown:
         return
     if terms.on_unknown == "ask":
-        unknown = [one for one in unknown if not _found(ctx, ledger, one, service)]
-        if not unknown:
-            return
-        raise undecided(ledger, unknown)
+        for one in unknown:
+            _found(ctx, ledger, one, service)
+        return
     for one in unknown:
         ledger.add("forgotten", one.intent, message=terms.on_unknown)
         ctx.log(f"{one.target}: the request of {one.time} is closed ({terms.on_unknown}).")
@@ -62,20 +62,19 @@ def settle_fates(
         )
 
 
-def _found(ctx: StageContext, ledger: Ledger, one: Request, service: Callable[[], FalService]) -> bool:
+def _found(ctx: StageContext, ledger: Ledger, one: Request, service: Callable[[], FalService]) -> None:
     """Follow the request if the account's list names it without a doubt."""
     in_flight = one.state == "intent" and age_s(one.time) < _IN_FLIGHT_S  # another run may be about to hear of it
     if in_flight or not fal_key():
-        return False
+        return
     try:
         id = found_in_account(service(), one, ledger.requests())
     except UnansweredError as error:
         ctx.log(f"{one.target}: the account's list of requests cannot be had ({error}).")
-        return False
+        return
     if id:
         ledger.add("submitted", one.intent, **vars(service().known(one.endpoint, id)))
         ctx.log(f"{one.target}: the account has it as {id}; it is followed, and nothing is sent again.")
-    return bool(id)
 
 
 def undecided(ledger: Ledger, unknown: Sequence[Request]) -> BadInputError:

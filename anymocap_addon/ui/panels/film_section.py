@@ -141,6 +141,10 @@ def _draw_unknown(layout: UILayout, context: Context, film: FilmSurvey) -> None:
         draw_text(column, context, text, icon="QUESTION", inset=_BOX)
     draw_text(box, context, "Nothing more is sent until you have looked, so that nothing is paid twice.", inset=_BOX)
     box.operator("anymocap.settle_request", text="Say What Became of It", icon="QUESTION")
+    if film.going:
+        row = box.row(align=True)
+        row.operator("anymocap.order_film", text="Fetch the Others", icon="IMPORT")
+        row.operator("anymocap.withdraw_film", text="", icon="CANCEL")
 
 
 def _draw_elsewhere(layout: UILayout, context: Context, states: SceneStates) -> None:
