@@ -20,7 +20,7 @@ LIGHT = (
     "voxel_solid extremities midline rig_template template_fit "
     "film.key film.models film.takes film.ledger film.spending film.arguments film.fal_address "
     "checkup.checkup checkup.file checkup.facing_picture "
-    "film.order film.orders film.standing film.place film.filmed_clips film.prompt"
+    "film.order film.orders film.standing film.place film.filmed_clips film.prompt film.body_words"
 ).split()
 
 

@@ -10,7 +10,9 @@ from ..errors import BadInputError
 from ..file_mark import file_sha256
 from ..formats import read_json, write_json_file
 from ..project import CreaturePaths
+from ..rig import RigInfo, load_rig_info
 from ..stage_context import StageContext
+from .body_words import body_count, is_one, limb_words, part_words, told_order
 
 _EXAMPLES = {
     "noun": "wolf",
@@ -20,21 +22,25 @@ _EXAMPLES = {
     "flank": "right",
     "limbs": "legs",
 }
+_PLAIN = (
+    "Its colours and their pattern stay where they are in both views in every frame; they never swap, blend or fade."
+)
 
 
 def run(ctx: StageContext) -> dict[str, Any]:
     """Write prompts/<c>/<move>.txt from creature.json and one action sentence.
 
     Raises:
-        BadInputError: the action is empty, creature.json lacks a word, or the prompt was edited by hand since it was
-            made and `overwrite` is not set; names the key and the remedy.
+        BadInputError: the action is empty, creature.json lacks a word, rig_info.json is damaged, or the prompt was
+            edited by hand since it was made and `overwrite` is not set; names the key and the remedy.
     """
     move = str(ctx.settings["move"]).strip()
     if not move:
         raise BadInputError("The move has no name.", key="move", hint="Name it after what is done, e.g. walk.")
     creature = ctx.load_creature()
+    rig = load_rig_info(ctx.paths.rig_info) if ctx.paths.rig_info.exists() else None
     try:
-        prompt = compose_prompt(creature, str(ctx.settings["action"]))
+        prompt = compose_prompt(creature, str(ctx.settings["action"]), rig)
     except BadInputError as error:
         if error.key and error.key.startswith("prompt."):
             raise BadInputError(error.message, file=ctx.paths.creature_json, key=error.key, hint=error.hint) from error
@@ -67,18 +73,18 @@ def prompt_edited(paths: CreaturePaths, move: str) -> bool:
     return not made.is_file() or bool(read_json(made, "prompt")["sha256"] != file_sha256(file))
 
 
-def compose_prompt(creature: Creature, action: str) -> str:
+def compose_prompt(creature: Creature, action: str, rig: RigInfo | None = None) -> str:
     """The prompt for one action of a creature, seven paragraphs of English.
 
     In order: the model shown twice by two locked cameras at one moment; keep the model; limbs keep their colours; the
     count of body parts; the action; it stays on its spot, centred in both views; one continuous take.
 
     Args:
-        creature: its `prompt` words; empty ones are told from its paint groups.
+        creature: its `prompt` words; empty ones are told from its paint groups and the body parts of its rig.
         action: what it does, one sentence ("The wolf walks at a calm pace.").
 
     Raises:
-        BadInputError: an empty action; or neither words nor paint for a key, by key.
+        BadInputError: an empty action; or neither words nor paint nor a rig that tells a key, by key.
     """
     if not action.strip():
         raise BadInputError(
@@ -87,13 +93,15 @@ def compose_prompt(creature: Creature, action: str) -> str:
             hint='Say in one sentence what the creature does, e.g. "The wolf walks at a calm pace."',
         )
     words = creature.prompt
-    text = {key: _word(creature, key) for key in _EXAMPLES}
+    told = _told(creature, rig)
+    plain = rig is not None and not creature.paint and not words.colour_code.strip()
+    asked = [key for key in _EXAMPLES if not (plain and key in ("colour_code", "limbs"))]
+    text = {key: _word(creature, key, told) for key in asked}
     paragraphs = (
         _two_views(words, text["noun"], text["flank"]),
         f"Keep the model exactly as it is in the picture: {_bare(text['describe'])}. Its shape, proportions, texture "
         "and size do not change, and nothing is added to it or taken away.",
-        f"Its {text['limbs']} are colour-coded: {_bare(text['colour_code'])}. Every limb keeps its own colour in both "
-        "views in every frame; the colours never swap, blend, fade or move to another limb.",
+        _PLAIN if plain else _colours(text["limbs"], text["colour_code"]),
         f"Body count, in each view: {_bare(text['count'])}. No limb appears twice, vanishes or merges with another.",
         f"Action: {_sentence(action)}",
         f"The {text['noun']} performs this on its spot: it stays centred in both views, at the same size, with its "
@@ -117,8 +125,20 @@ def _two_views(words: PromptWords, noun: str, flank: str) -> str:
     )
 
 
-def _word(creature: Creature, key: str) -> str:
-    value: str = getattr(creature.prompt, key) or _told_from_paint(creature).get(key, "")
+def _colours(limbs: str, code: str) -> str:
+    if is_one(limbs):
+        return (
+            f"Its {limbs} is colour-coded: {_bare(code)}. It keeps its colour in both views in every frame; the colour "
+            "never blends, fades or moves to another part of the body."
+        )
+    return (
+        f"Its {limbs} are colour-coded: {_bare(code)}. Every limb keeps its own colour in both views in every frame; "
+        "the colours never swap, blend, fade or move to another limb."
+    )
+
+
+def _word(creature: Creature, key: str, told: dict[str, str]) -> str:
+    value: str = getattr(creature.prompt, key).strip() or told.get(key, "")
     if not value.strip():
         raise BadInputError(
             f"The creature has no words for {key}.",
@@ -128,18 +148,22 @@ def _word(creature: Creature, key: str) -> str:
     return " ".join(value.split())
 
 
-def _told_from_paint(creature: Creature) -> dict[str, str]:
-    """What the limb paint tells where the artist wrote nothing; empty without paint or colour words."""
-    groups = creature.paint
-    if not groups or not all(group.word.strip() for group in groups):
-        return {}
-    names = [group.name.replace("_", " ") for group in groups]
-    return {
-        "describe": f"the same {creature.prompt.noun}, painted as it is there",
-        "colour_code": ", ".join(f"{name} {group.word}" for name, group in zip(names, groups, strict=True)),
-        "count": f"one body with exactly one {', one '.join(names)}",
-        "limbs": "limbs",
-    }
+def _told(creature: Creature, rig: RigInfo | None) -> dict[str, str]:
+    """What paint and body parts tell where the artist wrote nothing; empty where neither says anything."""
+    groups = tuple(sorted(creature.paint, key=lambda group: told_order(group.name)))
+    told: dict[str, str] = {}
+    if groups and all(group.word.strip() for group in groups):
+        names = [part_words(group.name) for group in groups]
+        told = {
+            "describe": f"the same {creature.prompt.noun}, painted as it is there",
+            "colour_code": ", ".join(f"{name} {group.word}" for name, group in zip(names, groups, strict=True)),
+            "count": f"one body with exactly one {', one '.join(names)}",
+            "limbs": "limbs",
+        }
+    if rig is None or not rig.bone_parts:
+        return told
+    by_parts = {"count": body_count(rig)} | ({"limbs": limb_words(groups)} if groups else {})
+    return {"describe": f"the same {creature.prompt.noun} as it is there", **told, **by_parts}
 
 
 def _bare(text: str) -> str:
