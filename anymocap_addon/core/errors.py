@@ -48,5 +48,5 @@ class BadInputError(AnyMoCapError):
 class CancelledError(AnyMoCapError):
     """The user stopped the work; what was finished stays and the stage resumes."""
 
-    def __init__(self, message: str = "Cancelled.") -> None:
-        super().__init__(message, hint="Run the stage again to resume.")
+    def __init__(self, message: str = "Cancelled.", hint: str = "Run the stage again to resume.") -> None:
+        super().__init__(message, hint=hint)

@@ -77,9 +77,10 @@ def _outcome(request: Request, inbox: Inbox, events: EventWriter) -> Event:
         result = _run_step(request, inbox, events)
         done = {"event": "done", "time": time.time(), "outputs": request["outputs"], "result": result}
         encode(done)
-    except (CancelledError, KeyboardInterrupt):
+    except (CancelledError, KeyboardInterrupt) as error:
         why = inbox.why_cancelled(request["id"]) or "cancelled"
-        return _error(why, "Cancelled.", hint="Run the stage again to resume.")
+        stopped = error if isinstance(error, CancelledError) else CancelledError()
+        return _error(why, stopped.message, hint=stopped.hint)
     except AnyMoCapError as error:
         traceback.print_exc()
         return _explained(error)

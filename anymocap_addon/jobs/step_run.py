@@ -46,8 +46,12 @@ class WorkerError(AnyMoCapError):
 
 def error_from(event: Event, log: Path) -> AnyMoCapError:
     """The exception that an error event stands for."""
-    if event["kind"] in ("cancelled", "superseded", "orphaned"):
-        return CancelledError("Superseded by a newer request." if event["kind"] == "superseded" else "Cancelled.")
+    if event["kind"] == "superseded":
+        return CancelledError("Superseded by a newer request.")
+    if event["kind"] == "cancelled":
+        return CancelledError(event["message"], event.get("hint") or "")
+    if event["kind"] == "orphaned":
+        return CancelledError()
     if event["kind"] == "bad_input":
         return BadInputError(
             event["message"], file=event.get("file"), key=event.get("key"), hint=event.get("hint") or ""

@@ -305,4 +305,4 @@ class Delivery:
                 hint="What is there stays. Run it again for the rest: only that is paid.",
             )
         if self.terms.withdraw and any(not order.target.exists() for order in self.orders):
-            raise CancelledError("What was waiting has been withdrawn.")
+            raise CancelledError("What was waiting has been withdrawn, which is free.", hint="Film to order it anew.")
