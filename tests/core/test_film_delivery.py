@@ -426,6 +426,13 @@ def test_a_lost_reply_does_not_keep_what_waits_from_being_withdrawn(project, acc
     assert account.jobs[0].cancelled and project.states() == ["cancelled", "unknown"]
 
 
+def test_a_gateways_page_is_told_in_words(project, account):
+    account.faults.append(Fault("submit", "502"))
+    with pytest.raises(BadInputError, match=r"502: Bad Gateway\)") as told:
+        project.film()
+    assert "<" not in str(told.value)
+
+
 def test_what_another_run_brought_to_its_end_meanwhile_is_not_paid_again(project, account, monkeypatch):
     upload = FalService.upload
 
@@ -510,6 +517,10 @@ def test_the_stage_runs_in_a_worker_and_remembers_no_yes(project, account, tmp_p
         assert [event for event in again if event and event["event"] != "busy"] == [] and again.result.skipped
         with pytest.raises(BadInputError, match="Nothing was sent"):
             for event in StageRun(project.paths, REGISTRY["film"], {**settings, "seeds": "2 3"}, pool=pool):
+                time.sleep(0.0 if event else 0.02)
+        withdrawn = {**settings, "seeds": "2 3", "withdraw": True}
+        with pytest.raises(CancelledError, match=r"has been withdrawn, which is free\. Film to order it anew"):
+            for event in StageRun(project.paths, REGISTRY["film"], withdrawn, pool=pool):
                 time.sleep(0.0 if event else 0.02)
     finally:
         pool.close()

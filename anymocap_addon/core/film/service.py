@@ -292,7 +292,8 @@ class FalService:
             body = None
         error_type = response.headers.get("x-fal-error-type", "")
         if not isinstance(body, dict):
-            return self.masked(" ".join(response.text.split()) or response.reason_phrase), self.masked(error_type)
+            text = "" if "<html" in response.text.lower() else " ".join(response.text.split())  # a gateway's page
+            return self.masked(text or response.reason_phrase), self.masked(error_type)
         detail = body.get("detail", body)
         error_type = body.get("error_type") or error_type
         if isinstance(detail, list) and detail and all(isinstance(one, dict) for one in detail):
