@@ -49,7 +49,8 @@ def _named_kind(bones: Bones, top: int, role: dict[int, str], grounded: bool) ->
         return "leg"
     if named(names, "arm") and not on_head:
         return "arm"
-    return "leg" if not grounded and named(names, "leg") else ""
+    # A sitting creature's hind legs lie on the ground without standing on it.
+    return "leg" if (not grounded or bones.is_near_ground(top)) and named(names, "leg") else ""
 
 
 def _airborne_kind(bones: Bones, top: int, role: dict[int, str], upright: bool, has_legs: bool) -> str:

@@ -80,11 +80,15 @@ class Bones:
         """How far a limb's lowest point lies below its head, metres."""
         return float(self.heads[top, 2] - self.points(top)[:, 2].min())
 
+    def is_near_ground(self, top: int) -> bool:
+        """True for a limb whose lowest point lies on the ground at rest, or nearly."""
+        return bool(self.points(top)[:, 2].min() - self.low[2] < LEG_REACH * (self.high[2] - self.low[2]))
+
     def reaches_ground(self, top: int) -> bool:
         """True for a limb that stands on the ground at rest."""
         z = self.points(top)[:, 2]
         height = self.high[2] - self.low[2]
-        low_enough = z.min() - self.low[2] < LEG_REACH * height
+        low_enough = self.is_near_ground(top)
         stump = self.drop(top) > max(STUMP_DROP * height, UPRIGHT * self.length(top))
         return bool(low_enough and (z.max() - z.min() > LEG_DROP * height or stump))
 

@@ -12,6 +12,7 @@ from anymocap_addon.blender.compat import open_blend
 from anymocap_addon.blender.prep import armatures_of, rest_bounds, rest_only
 from anymocap_addon.blender.rig import role_bones
 from anymocap_addon.blender.rig_adopt import adopt, main_armature
+from anymocap_addon.core.film.body_words import body_count
 from anymocap_addon.core.rest_bones import Bones
 from anymocap_addon.core.roles import find_roles
 
@@ -57,3 +58,21 @@ def test_geometry_alone_finds_nearly_all_parts(skeletons: dict[str, Bones]) -> N
         right += sum(part in expected(name, bone) for bone, part in zip(bones.names, found, strict=True))
         total += len(found)
     assert right >= NAMELESS_SHARE * total, f"{right} of {total}"
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("Wolf", "one head, two ears, four legs and one tail"),
+        ("Spider", "one head, eight legs and one abdomen"),
+        ("Wasp", "one head, six legs, two wings and one abdomen"),
+        ("Koi", "one head and one tail"),
+        ("Snake", "one head and one tail"),
+        ("bird", "one head, two wings and one tail"),
+        ("RobotExpressive", "one head, two arms and two legs"),
+    ],
+)
+def test_the_prompt_counts_them(skeletons: dict[str, Bones], name: str, count: str) -> None:
+    bones = skeletons[name]
+    roles = find_roles(bones)
+    assert body_count(bones.names, roles.part, roles.role) == f"one body with exactly {count}"

@@ -57,6 +57,17 @@ def test_small_forelimbs_in_the_air_are_arms_whatever_they_are_called() -> None:
     assert roles.part[skeleton.names.index("front_leg_L")] == "left_arm"
 
 
+def test_the_hind_legs_of_a_sitting_creature_lie_on_the_ground_and_are_legs() -> None:
+    folded: Spec = {
+        "hind_thigh": ("hips", (0.1, 0.4, 0.1), (0.2, 0.3, 0.06)),
+        "hind_foot": ("hind_thigh", (0.2, 0.3, 0.06), (0.25, 0.2, 0.04)),
+    }
+    spec = {k: v for k, v in quadruped().items() if not k.startswith("back")} | both_sides(folded)
+    spec["hips"] = (None, (0, 0.4, 0.12), (0, 0.1, 0.85))
+    skeleton = bones(spec)
+    assert find_roles(skeleton).part[skeleton.names.index("hind_foot_L")] == "back_left_leg"
+
+
 def test_ears_on_the_neck_do_not_make_it_spine() -> None:
     spec = quadruped()
     for side, x in (("L", 1.0), ("R", -1.0)):

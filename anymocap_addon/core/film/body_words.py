@@ -6,7 +6,6 @@ import re
 from collections import Counter
 
 from ..creature import PaintGroup
-from ..rig import RigInfo
 from ..role_words import words
 
 _NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
@@ -18,16 +17,19 @@ _PLURALS = {"antenna": "antennae"}
 _EAR_LIKE = ("horn", "antler", "antenna")  # what stands on a head like an ear, as bones' names know better
 
 
-def body_count(rig: RigInfo) -> str:
+def body_count(bones: tuple[str, ...], parts: tuple[str, ...], roles: tuple[str, ...]) -> str:
     """one body with exactly one head, two ears, four legs and one tail
 
     A fish whose foremost bone is its root has a head all the same.
+
+    Args:
+        bones, parts, roles: B words each, as RigInfo holds them.
     """
-    counted = _counted(rig)
+    counted = _counted(bones, parts, roles)
     if counted["tail"]:
         counted["head"] = 1
-    parts = [f"{_number(counted[kind])} {_noun(kind, counted[kind])}" for kind in _sorted(counted)]
-    return f"one body with exactly {_listed(parts)}" if parts else "exactly one body"
+    told = [f"{_number(counted[kind])} {_noun(kind, counted[kind])}" for kind in _sorted(counted)]
+    return f"one body with exactly {_listed(told)}" if told else "exactly one body"
 
 
 def limb_words(paint: tuple[PaintGroup, ...]) -> str:
@@ -62,13 +64,13 @@ def is_one(limbs: str) -> bool:
     return limbs.lower().split()[-1:] in ([kind] for kind in _ORDER) and not re.search(r",| and ", limbs)
 
 
-def _counted(rig: RigInfo) -> Counter[str]:
+def _counted(bones: tuple[str, ...], parts: tuple[str, ...], roles: tuple[str, ...]) -> Counter[str]:
     """Body parts by kind. What the skin has one of and bones many (a spine) counts as body."""
     members: dict[str, list[str]] = {}
-    for bone, part, role in zip(rig.bones, rig.bone_parts, rig.bone_roles, strict=True):
+    for bone, part, role in zip(bones, parts, roles, strict=True):
         if role != "detail":
             members.setdefault(part, []).append(bone)
-    kinds = (_kind(part, tuple(bones)) for part, bones in members.items())
+    kinds = (_kind(part, tuple(own)) for part, own in members.items())
     return Counter(kind for kind in kinds if kind != "spine")
 
 

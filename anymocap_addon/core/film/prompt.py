@@ -162,7 +162,9 @@ def _told(creature: Creature, rig: RigInfo | None) -> dict[str, str]:
         }
     if rig is None or not rig.bone_parts:
         return told
-    by_parts = {"count": body_count(rig)} | ({"limbs": limb_words(groups)} if groups else {})
+    by_parts = {"count": body_count(rig.bones, rig.bone_parts, rig.bone_roles)} | (
+        {"limbs": limb_words(groups)} if groups else {}
+    )
     return {"describe": f"the same {creature.prompt.noun} as it is there", **told, **by_parts}
 
 
