@@ -30,6 +30,9 @@ from .ops import (
     overlay_settings,
     plan_operators,
     prompt_operators,
+    rig_builder_operators,
+    rig_builder_ranges,
+    rig_builder_trial,
     role_operators,
     run_again,
     running,
@@ -41,7 +44,7 @@ from .ops import (
     worker_operators,
 )
 from .ops.preference_values import host_pool
-from .ui import panels, preferences
+from .ui import panels, preferences, rig_builder_draw
 from .ui.overlay import handlers
 
 MODULES: tuple[ModuleType, ...] = (
@@ -67,6 +70,9 @@ MODULES: tuple[ModuleType, ...] = (
     prompt_operators,
     role_operators,
     mesh_operators,
+    rig_builder_ranges,
+    rig_builder_operators,
+    rig_builder_trial,
     worker_operators,
     example_operators,
     overlay_operators,
@@ -74,6 +80,7 @@ MODULES: tuple[ModuleType, ...] = (
     jump,
     panels,
     handlers,
+    rig_builder_draw,
 )
 CLASSES: tuple[type, ...] = tuple(cls for module in MODULES for cls in module.CLASSES)
 COMMAND = "anymocap"

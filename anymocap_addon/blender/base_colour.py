@@ -114,10 +114,13 @@ def _bilinear(image: Array, uv: Array) -> Array:
     x, y = uv[:, 0] * width - 0.5, uv[:, 1] * height - 0.5
     column, row = np.floor(x).astype(int), np.floor(y).astype(int)
     fx, fy = (x - column)[:, None], (y - row)[:, None]
-    pick = lambda r, c: image[r % height, c % width]  # noqa: E731 - four uses of one index rule
+
+    def pick(r: NDArray[np.int64], c: NDArray[np.int64]) -> Array:
+        return np.asarray(image[r % height, c % width])
+
     low = pick(row, column) * (1 - fx) + pick(row, column + 1) * fx
     high = pick(row + 1, column) * (1 - fx) + pick(row + 1, column + 1) * fx
-    return low * (1 - fy) + high * fy
+    return np.asarray(low * (1 - fy) + high * fy)
 
 
 def _vertex_colours(mesh: bpy.types.Mesh, name: str, corners: NDArray[np.int64]) -> Array:
@@ -126,11 +129,11 @@ def _vertex_colours(mesh: bpy.types.Mesh, name: str, corners: NDArray[np.int64])
     layer = attributes.get(name) if name else attributes.active_color
     if layer is None:
         return np.ones((len(corners), 3))
-    colours = np.empty(len(layer.data) * 4, np.float32)
-    layer.data.foreach_get("color", colours)
-    colours = colours.reshape(-1, 4)[:, :3].astype(np.float64)
+    stored = np.empty(len(layer.data) * 4, np.float32)
+    layer.data.foreach_get("color", stored)
+    colours = stored.reshape(-1, 4)[:, :3].astype(np.float64)
     if layer.domain == "CORNER":
         return colours[corners]
     vertex = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", vertex)
-    return colours[vertex[corners]]
+    return np.asarray(colours[vertex[corners]])

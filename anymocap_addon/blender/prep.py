@@ -66,6 +66,7 @@ def run(ctx: StageContext) -> dict[str, Any]:
         "size_m": [round(float(s), 4) for s in size],
         "asked": {"length_m": creature.prep.length_m, "axis": creature.prep.axis},
         "meshes": len(meshes),
+        "armatures": len(armatures_of(meshes)),
         "vertices": sum(len(m.data.vertices) for m in meshes),
         "notes": notes,
     }

@@ -129,7 +129,7 @@ def build_armature(spec: RigSpec) -> bpy.types.Object:
     bpy.context.scene.collection.objects.link(armature)
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="EDIT")
-    bones = {}
+    bones: dict[str, bpy.types.EditBone] = {}
     for bone in spec.bones:
         made = armature.data.edit_bones.new(bone.name)
         made.head, made.tail = spec.joints[bone.head], spec.joints[bone.tail]
@@ -229,7 +229,7 @@ def carry_over(source: bpy.types.Object, weights: Array, mesh: bpy.types.Object)
         shares = poly_3d_calc([points[c] for c in corners], place)
         table[vertex.index] = np.array(shares) @ weights[corners]
     table[table < 1e-3] = 0.0
-    return table / table.sum(1, keepdims=True)
+    return np.asarray(table / table.sum(1, keepdims=True))
 
 
 def harden(weights: Array, hard: list[int]) -> Array:

@@ -15,6 +15,7 @@ _TYPICAL_S: dict[str, float] = {
     "checkup": 4.0,
     "prep": 4.0,
     "template": 6.0,
+    "grid": 5.0,
     "rig": 4.0,
     "skin": 5.0,
     "ref": 5.0,

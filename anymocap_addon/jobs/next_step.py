@@ -8,7 +8,18 @@ from typing import Literal
 
 from .state import StageState
 
-Action = Literal["stage", "wait", "add_mesh", "test_reader", "train_again", "add_clip", "use_take", "bring_in", "done"]
+Action = Literal[
+    "stage",
+    "wait",
+    "add_mesh",
+    "place_joints",
+    "test_reader",
+    "train_again",
+    "add_clip",
+    "use_take",
+    "bring_in",
+    "done",
+]
 CREATURE_STEPS = ("prep", "rig", "ref", "dataset", "train")
 _DO = {
     "prep": "bring the mesh to size",
@@ -70,6 +81,7 @@ class Situation:
         made_elsewhere: stages that never ran here although all that they make is there.
         seconds: estimates by stage name.
         move: the move that is filmed; usable_takes: of its takes, those that the gate has not refused.
+        lacks_skeleton: the prepped mesh has no armature, and none was placed in it yet.
     """
 
     states: Mapping[str, StageState]
@@ -85,6 +97,7 @@ class Situation:
     seconds: Mapping[str, float | None] = field(default_factory=dict)
     move: str = ""
     usable_takes: int = 0
+    lacks_skeleton: bool = False
 
 
 def next_step(situation: Situation) -> NextStep:
@@ -94,6 +107,8 @@ def next_step(situation: Situation) -> NextStep:
     if situation.clip and _is_done(situation, "fit"):
         return _after_capture(situation)  # read by whatever reader; a reader that is out of date makes the fit so too
     for name in CREATURE_STEPS:
+        if name == "rig" and situation.lacks_skeleton and not _is_done(situation, name):
+            return _skeleton_step(situation)
         if not _is_done(situation, name):
             return _stage_step(situation, name)
     has_clip = bool(situation.clip) and (situation.has_video or _has_begun(situation))
@@ -110,6 +125,14 @@ def next_step(situation: Situation) -> NextStep:
         why = "Film a move, or add a film of your own that shows the creature from the front and its side."
         return NextStep("add_clip", "", "film it, or add a clip", f"{_test_told(situation)} {why}".strip())
     return _stage_step(situation, "fit" if _is_done(situation, "detect") else "detect")
+
+
+def _skeleton_step(situation: Situation) -> NextStep:
+    state = situation.states.get("template")
+    if state is not None and state.word == "running":
+        return NextStep("wait", "template", "place a skeleton", "It is running.")
+    why = "The mesh came without one. Choose the body that is most like it under 2  Rig, then move its joints."
+    return NextStep("place_joints", "", "place a skeleton", why)
 
 
 def _test_told(situation: Situation) -> str:

@@ -173,6 +173,16 @@ TEMPLATE = Stage(
     automatic=False,
 )
 
+GRID = Stage(
+    name="grid",
+    label="Grid picture",
+    help="draw the skeleton of rig.json in the mesh, on a grid in metres",
+    steps=(Step("blender", "blender.rig_grid:run"),),
+    inputs=lambda paths, _: [paths.static_blend, paths.rig_json],
+    outputs=lambda paths, _: [paths.rig_sheet],
+    automatic=False,
+)
+
 RIG = Stage(
     name="rig",
     label="Rig",
@@ -512,6 +522,7 @@ REGISTRY = Registry(
         CHECKUP,
         PREP,
         TEMPLATE,
+        GRID,
         RIG,
         SKIN,
         REF,

@@ -19,6 +19,7 @@ from .film_survey import FilmSurvey, film_survey
 from .next_step import NextStep, Situation, next_step
 from .plain_reason import plain_reason
 from .reader_test import STAGES as TEST_STAGES
+from .rig_builder_survey import RigBuilderSurvey, rig_builder_survey
 from .setting_paths import portable_paths
 from .stage import Registry, Stage
 from .stage_figure import stage_doubt
@@ -45,6 +46,7 @@ class Survey:
         unsure: a file could not be read.
         watched: files and folders whose change makes all this out of date.
         checkup: the last check-up, None where there was none.
+        rig_builder: the skeleton of a creature that came without one; None where it was not looked at.
     """
 
     paths: CreaturePaths
@@ -61,6 +63,7 @@ class Survey:
     unsure: bool = False
     watched: tuple[Path, ...] = ()
     checkup: CheckupSurvey | None = None
+    rig_builder: RigBuilderSurvey | None = None
 
     def summary(self, clip: str) -> ClipSummary | None:
         """The clip of this name."""
@@ -120,6 +123,12 @@ def survey(
     found.watched |= {paths.checkup_json, paths.facing_png}
     checked = checkup_survey(paths)
     yield
+    found.watched |= {paths.rig_json, paths.rig_sheet, paths.skin_png, paths.static_blend}
+    builder = rig_builder_survey(paths, found.states)
+    lacks_skeleton = builder.bare is True and not builder.has_skeleton
+    if lacks_skeleton and "rig" not in found.blocked:
+        found.blocked["rig"] = _NO_SKELETON
+    yield
     return Survey(
         paths=paths,
         clip=clip,
@@ -129,12 +138,13 @@ def survey(
         blocked=found.blocked,
         seconds=found.seconds,
         made_elsewhere=frozenset(found.made_elsewhere),
-        next_step=next_step(_situation(paths, clip, clips, found, has_armature, film)),
+        next_step=next_step(_situation(paths, clip, clips, found, has_armature, film, lacks_skeleton)),
         has_armature=has_armature,
         error=_damage(paths, found.errors),
         unsure=bool(found.errors),
         watched=tuple(sorted(found.watched)),
         checkup=checked,
+        rig_builder=builder,
     )
 
 
@@ -191,7 +201,9 @@ _NOUNS = {
     "detect": "reading",
     "fit": "motion",
 }
+_NO_SKELETON = "The mesh has no skeleton: place one first"
 _NO_FILE = {
+    "grid": "There is no skeleton to draw: place one first",
     "prep": "The creature has no mesh yet: choose a file or an object of the scene",
     "detect": "The clip has no video yet: add a clip from a video file",
 }
@@ -225,6 +237,7 @@ def _situation(
     found: _Findings,
     has_armature: bool,
     film: FilmSurvey | None,
+    lacks_skeleton: bool,
 ) -> Situation:
     mine = next((summary for summary in clips if summary.name == clip), None)
     train = found.states["train"].record if "train" in found.states else None
@@ -243,6 +256,7 @@ def _situation(
         made_elsewhere=frozenset(found.made_elsewhere),
         seconds=found.seconds,
         move=film.move if film is not None else "",
+        lacks_skeleton=lacks_skeleton,
         usable_takes=sum(take.verdict != "refused" for take in film.takes) if film is not None else 0,
     )
 

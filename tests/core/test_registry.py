@@ -14,7 +14,7 @@ from anymocap_addon.core.version import VERSION
 from anymocap_addon.jobs.registry import REGISTRY
 
 PACKAGE = Path(__file__).resolve().parents[2] / "anymocap_addon"
-CREATURE_STAGES = "mesh example checkup prep template rig skin ref prompt film dataset train".split()
+CREATURE_STAGES = "mesh example checkup prep template grid rig skin ref prompt film dataset train".split()
 PIPELINE = [*CREATURE_STAGES, *"exam take gate detect preview fit apply showcase report".split()]
 
 

@@ -15,6 +15,7 @@ from ..stage_look import DOUBT_ICON, ICONS, failed_look, running_look, stage_loo
 from ..wrapped_text import draw_text
 from .bone_map_section import draw_bone_map
 from .checkup_section import draw_checkup
+from .rig_builder import draw_skeleton, draw_trial
 from .stage_body import draw_failure, draw_progress, draw_settings, draw_stage
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def draw_prep(layout: UILayout, context: Context, states: SceneStates, is_next: 
     header.label(text="Check-up")
     if body is not None:
         draw_checkup(body, context, states)
-    draw_stage(layout, context, states, "prep", "Prep", is_next)
+    step = states.next_step
+    draw_stage(layout, context, states, "prep", "Prep", is_next and step is not None and step.stage == "prep")
 
 
 def _draw_mesh_order(layout: UILayout, context: Context, states: SceneStates) -> None:
@@ -56,8 +58,10 @@ def _draw_mesh_order(layout: UILayout, context: Context, states: SceneStates) ->
 
 
 def draw_rig(layout: UILayout, context: Context, states: SceneStates, is_next: bool) -> None:
-    """Armature, capture skeleton and limb paint."""
+    """Armature, capture skeleton and limb paint; before it a skeleton where the creature has none."""
+    draw_skeleton(layout, context, states)
     draw_stage(layout, context, states, "rig", "Rig", is_next)
+    draw_trial(layout, context, states)
     if stage_look(states, "rig").word in ("ready", "stale"):
         layout.operator("anymocap.set_body_part", text="Body Parts…", icon="ARMATURE_DATA")
     draw_bone_map(layout, context, states)

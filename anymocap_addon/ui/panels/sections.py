@@ -43,7 +43,7 @@ class Section:
 
 SECTIONS = (
     Section("1  Prep", draw_prep, ("prep",), ("add_mesh",)),
-    Section("2  Rig", draw_rig, ("rig",)),
+    Section("2  Rig", draw_rig, ("rig",), ("place_joints",)),
     Section("3  Reference", draw_reference, ("ref",)),
     Section("4  Dataset", draw_dataset, ("dataset",)),
     Section("5  Reader", draw_reader, ("train",), ("test_reader", "train_again"), ("add_clip",)),
