@@ -116,7 +116,8 @@ def check_colours(clip: GateClip, palette: Palette, limits: GateLimits) -> Findi
     left, chroma = np.ones((clip.T, len(watched))), np.ones((clip.T, len(watched)))
     for at, group in enumerate(watched):
         left[:, at], chroma[:, at] = _kept(clip, palette, group)
-    scores, pairs = _swaps(clip, palette)
+    scores, pairs, guessed = _swaps(clip, palette)
+    excess = scores / np.where(guessed, limits.swap_score_hidden, limits.swap_score)
     frame_left, limb_left = np.unravel_index(int(left.argmin()), left.shape)
     frame_chroma, limb_chroma = np.unravel_index(int(chroma.argmin()), chroma.shape)
     figures = {"colour_left": left.min(), "colour_chroma": chroma.min(), "swap_score": scores.max(initial=-1.0)}
@@ -125,8 +126,8 @@ def check_colours(clip: GateClip, palette: Palette, limits: GateLimits) -> Findi
         if chroma.min() < limits.colour_chroma:
             frame, shown = int(frame_chroma), watched[limb_chroma]
         reasons.append(f"the {palette.words[shown]} of {palette.names[shown]} fades or turns into another colour")
-    if scores.size and scores.max() > limits.swap_score:
-        swap_frame, pair = np.unravel_index(int(scores.argmax()), scores.shape)
+    if scores.size and excess.max() > 1:
+        swap_frame, pair = np.unravel_index(int(excess.argmax()), excess.shape)
         one, other = (palette.words[group] for group in pairs[pair])
         frame, shown = int(swap_frame), pairs[pair][0]
         reasons.append(f"{one} and {other} change places: two limbs swap their colours")
@@ -149,8 +150,10 @@ def _kept(clip: GateClip, palette: Palette, group: int) -> tuple[Array, Array]:
     return area / max(usual, 1.0), smoothed(chroma)
 
 
-def _swaps(clip: GateClip, palette: Palette) -> tuple[Array, list[tuple[int, int]]]:
-    """(T, P) scores of the pairs of limbs that lie apart: 1 where each lies where the other was, -1 where it was."""
+def _swaps(clip: GateClip, palette: Palette) -> tuple[Array, list[tuple[int, int]], list[bool]]:
+    """(T, P) scores of the pairs of limbs that lie apart: 1 where each lies where the other was, -1 where it was; the
+    pairs; and whether the first frames had to tell where one of them was.
+    """
     groups = range(len(palette.names))
     centres = np.stack([_centres(clip.masks, palette.labels, group, clip) for group in groups], 1)  # T, G, view, uv
     # Of the reference, not of the first frames: a clip may start in a stride, where left and right lie far apart in
@@ -160,7 +163,7 @@ def _swaps(clip: GateClip, palette: Palette) -> tuple[Array, list[tuple[int, int
     # stride brings the one to the other.
     early = np.where(np.isfinite(shown), shown, _early(centres))
     hidden = [group for group in groups if (palette.reference == group).sum() < LEAST_AREA]
-    scores, pairs = [], []
+    scores, pairs, guessed = [], [], []
     for one, other in combinations(groups, 2):
         for start, least in ((shown, LEAST_APART), (early, HIDDEN_APART)):
             apart = np.linalg.norm(start[one] - start[other], axis=-1)
@@ -173,7 +176,8 @@ def _swaps(clip: GateClip, palette: Palette) -> tuple[Array, list[tuple[int, int
             view = int(np.nanargmax(apart))
             scores.append(_swap_score(centres[:, (one, other), view], start[[one, other], view]))
             pairs.append((one, other))
-    return (np.stack(scores, 1) if scores else np.empty((clip.T, 0))), pairs
+            guessed.append(start is early)
+    return (np.stack(scores, 1) if scores else np.empty((clip.T, 0))), pairs, guessed
 
 
 def _swap_score(places: Array, start: Array) -> Array:

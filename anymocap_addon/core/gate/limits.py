@@ -26,6 +26,7 @@ class GateLimits:
         colour_left: least share of a limb's usual coloured area.
         colour_chroma: least share of a limb colour's usual strength.
         swap_score: 1 where two limbs' colours lie where the other's were, -1 where they were.
+        swap_score_hidden: the same of a limb that the reference hides, whose place the first frames have to tell.
         cut_off_px: length of the creature's outline that may touch the picture's edge or the divider.
         colour_distance: how far the colours may be from the reference frame's, 0 (same) to 1.
         area_factor: how much larger or smaller the silhouette may be than in the reference frame.
@@ -50,6 +51,7 @@ class GateLimits:
     colour_left: float = 0.12
     colour_chroma: float = 0.6
     swap_score: float = 0.5
+    swap_score_hidden: float = 0.8
     cut_off_px: float = 10.0
     colour_distance: float = 0.45
     area_factor: float = 1.9
