@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..core.atomic import write_error
 from ..core.errors import AnyMoCapError, BadInputError
 from ..core.film.filmed_clips import add_filmed_clips
 from ..core.project import CreaturePaths
@@ -170,10 +171,13 @@ class ANYMOCAP_OT_throw_take_away(_TakeOperator, bpy.types.Operator):
             raise BadInputError("A stage of this creature is at work.", hint="Wait for its end, or cancel it.")
         stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
         trash = paths.runs / _TRASH / f"{take.clip}_{stamp}"
-        trash.mkdir(parents=True)
-        for path in (take.file, take.file.with_suffix(".json"), paths.clip(take.clip).folder):
-            if path.exists():
-                path.replace(trash / path.name)
+        try:
+            trash.mkdir(parents=True, exist_ok=True)
+            for path in (paths.clip(take.clip).folder, take.file.with_suffix(".json"), take.file):  # the film last
+                if path.exists():
+                    path.replace(trash / path.name)
+        except OSError as error:
+            raise write_error(trash, error) from None
         if settings.clip == take.clip:
             settings.clip = ""
         STATES.refresh(context)

@@ -175,6 +175,15 @@ def test_a_take_that_is_thrown_away_is_kept_apart(scene, paths):
     assert kept == ["clip.json", "gate.json", "h3-max.mp4", "motion.json"], "it was paid"
 
 
+def test_a_take_that_cannot_be_moved_is_told_and_stays(scene, paths):
+    film(paths, 1, {})
+    draw()
+    (paths.runs / "thrown_away").write_bytes(b"in the way")
+    with pytest.raises(RuntimeError, match="Could not be written"):
+        bpy.ops.anymocap.throw_take_away(seed=1, model="h3-max")
+    assert "Takes of walk" in draw().words
+
+
 def test_two_models_of_one_seed_are_two_clips(scene, paths):
     film(paths, 1)
     other = paths.video("walk", 1, "wan-3")
