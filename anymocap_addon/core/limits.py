@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .roles import Roles
+from .wing_fold import wing_folds
 
 Array = NDArray[np.float64]
 
@@ -20,12 +21,13 @@ _DEFAULTS_DEG: dict[str, tuple[tuple[float, float, float], ...]] = {
     "tail": ((25, 30, 10), (30, 35, 10)),
     "leg": ((45, 15, 12), (45, 8, 8), (42, 8, 8), (38, 8, 6)),
     "arm": ((60, 45, 25), (60, 25, 20), (45, 20, 20), (30, 12, 8)),
-    "wing": ((50, 35, 25), (40, 35, 15), (30, 25, 10)),
+    "wing": ((50, 50, 25), (30, 35, 15), (25, 25, 10)),
     "ear": ((20, 20, 10),),
     "jaw": ((25, 5, 3),),
     "detail": ((12, 12, 6),),
 }
 WIDEST = np.radians(170.0)
+JAW_OPEN, JAW_SHUT = np.radians(35.0), np.radians(4.0)  # it bites hardly past where the file has it
 _AXES = np.eye(3)
 
 
@@ -39,13 +41,33 @@ def default_limits(roles: Roles, rest: Array, along: Array) -> Array:
         (B, 3, 2) low and high of the basis Euler XYZ, radians.
     """
     limits = np.zeros((len(rest), 3, 2))
+    folds = wing_folds(roles, rest, along)
     for b, role in enumerate(roles.role):
         rows = _DEFAULTS_DEG[role]
         half = np.radians(rows[min(int(roles.rank[b]), len(rows) - 1)])
-        axis_of = _local_axes(rest[b, :3, :3], _body_axes(along[b]))
-        for body_axis, local_axis in enumerate(axis_of):
-            limits[b, local_axis] = (-half[body_axis], half[body_axis])
+        fold = folds.get(b)
+        axes = _body_axes(along[b]) if fold is None else fold.axes
+        ranges = np.stack([-half, half], -1)
+        if fold is not None and fold.range is not None:
+            ranges[1] = fold.range
+        if role == "jaw":
+            ranges[0] = _jaw_range(axes[0], along[b])
+        limits[b] = _in_own_axes(ranges, rest[b, :3, :3], axes)
     return limits
+
+
+def _jaw_range(bend: Array, along: Array) -> Array:
+    """(2,) about the axis `bend`: open is down, or back for a jaw that hangs."""
+    opens = np.cross(bend, along) @ np.array([0.0, 0.3, -1.0]) > 0
+    return np.array([-JAW_SHUT, JAW_OPEN] if opens else [-JAW_OPEN, JAW_SHUT])
+
+
+def _in_own_axes(ranges: Array, rest: Array, axes: Array) -> Array:
+    """(3, 2) ranges about the bone's own axes, of those about `axes` (3, 3 rows): turned round where its axis is."""
+    own = np.zeros((3, 2))
+    for (low, high), axis, local in zip(ranges, axes, _local_axes(rest, axes), strict=True):
+        own[local] = (low, high) if axis @ rest[:, local] > 0 else (-high, -low)
+    return own
 
 
 def _body_axes(along: Array) -> Array:
