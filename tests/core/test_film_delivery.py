@@ -426,6 +426,13 @@ def test_a_lost_reply_does_not_keep_what_waits_from_being_withdrawn(project, acc
     assert account.jobs[0].cancelled and project.states() == ["cancelled", "unknown"]
 
 
+def test_a_prompt_that_is_a_folder_is_told(project, account):
+    project.paths.prompt("hop").mkdir()
+    with pytest.raises(BadInputError, match=r"hop\.txt: The prompt cannot be read"):
+        project.film(move="hop")
+    assert account.posts == 0
+
+
 def test_a_gateways_page_is_told_in_words(project, account):
     account.faults.append(Fault("submit", "502"))
     with pytest.raises(BadInputError, match=r"502: Bad Gateway\)") as told:

@@ -89,6 +89,8 @@ def read_prompt(file: Path) -> str:
         raise BadInputError("There is no prompt.", file=file, hint="Run the stage 'prompt' first.") from None
     except UnicodeDecodeError as error:
         raise BadInputError("is not UTF-8 text.", file=file, hint="Save it as UTF-8.") from error
+    except OSError as error:
+        raise BadInputError(f"The prompt cannot be read: {error.strerror}.", file=file) from None
     if not text:
         raise BadInputError("The prompt is empty.", file=file, hint="Run the stage 'prompt' again.")
     return text
