@@ -44,6 +44,15 @@ def limb_paint(limbs: dict[str, tuple[str, ...]], mean_colour: Array) -> tuple[P
     )
 
 
+def limbs_with_faces(
+    limbs: dict[str, tuple[str, ...]], armature: bpy.types.Object, meshes: list[bpy.types.Object]
+) -> dict[str, tuple[str, ...]]:
+    """Those of the limbs that some face follows most; a fin whose faces all follow the body more cannot be painted."""
+    groups = tuple(PaintGroup(name, "", (0.0, 0.0, 0.0), bones) for name, bones in limbs.items())
+    owners = np.concatenate([face_groups(mesh, armature, groups) for mesh in meshes])
+    return {group.name: group.bones for g, group in enumerate(groups) if (owners == g).any()}
+
+
 def check_paint(groups: tuple[PaintGroup, ...], bones: tuple[str, ...], file: object) -> None:
     """Hold creature.json's paint to the rig.
 

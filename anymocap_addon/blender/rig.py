@@ -22,7 +22,7 @@ from ..core.side_pairs import find_pairs
 from ..core.stage_context import StageContext
 from .compat import open_blend, save_blend
 from .limits import adopted_limits, spec_limits
-from .paint import check_paint, limb_paint, mean_base_colour, paint_mesh
+from .paint import check_paint, limb_paint, limbs_with_faces, mean_base_colour, paint_mesh
 from .prep import armatures_of, rest_bounds, rest_only
 from .rig_adopt import CaptureSkeleton, adopt, free_bones, main_armature
 from .rig_build import build
@@ -53,7 +53,10 @@ def run(ctx: StageContext) -> dict[str, Any]:
     ctx.progress(3, 4, "limb paint")
     notes = [*skeleton.notes, facing_doubt(bones), _unused(ctx, creature, spec is None)]
     notes += [] if creature.paint else ["Limbs and their colours were found and written to creature.json."]
-    limbs = with_driven(rig.bone_groups, skeleton.bone_map)
+    limbs = limbs_with_faces(with_driven(rig.bone_groups, skeleton.bone_map), armature, meshes)
+    bare = sorted(set(rig.bone_groups) - set(limbs))
+    rig = replace(rig, bone_groups={name: rig.bone_groups[name] for name in rig.bone_groups if name in limbs})
+    notes += [f"No face follows {', '.join(bare)} most, so it is not painted."] if bare else []
     known = rig.bones if skeleton.bone_map is None else tuple(bone.name for bone in skeleton.bone_map.bones)
     creature, painted = _paint(ctx, creature, known, limbs, armature, meshes)
     with replacing(ctx.paths.rigged_blend) as temporary:

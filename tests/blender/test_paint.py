@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from anymocap_addon.blender.base_colour import corner_base_colours
-from anymocap_addon.blender.paint import OPACITY, detailed_copies, face_groups, mean_base_colour, paint_mesh
+from anymocap_addon.blender.paint import (
+    OPACITY,
+    detailed_copies,
+    face_groups,
+    limbs_with_faces,
+    mean_base_colour,
+    paint_mesh,
+)
 from anymocap_addon.blender.scene import PAINT, fresh_scene, open_rigged
 from anymocap_addon.core.creature import PaintGroup, load_creature
 from anymocap_addon.core.palette import linear_to_srgb
@@ -100,6 +107,16 @@ def test_paint_covers_the_faces_of_its_limb_with_a_crisp_edge() -> None:
     paint_mesh(obj, rig, ())  # painting again replaces
     assert stored(obj) == pytest.approx(np.tile(own, (16, 1)), abs=1 / 255)
     assert [a.name for a in obj.data.color_attributes] == [PAINT]
+
+
+def test_a_limb_that_no_face_follows_most_is_not_painted() -> None:
+    fresh_scene()
+    obj, rig = strip(plain)
+    obj.vertex_groups["front"].remove([0, 1, 2, 3])
+    obj.vertex_groups["back"].add([0, 1, 2, 3], 1.0, "REPLACE")
+    obj.vertex_groups["front"].add([0], 0.2, "REPLACE")
+    limbs = {"fin": ("front",), "tail": ("back",)}
+    assert limbs_with_faces(limbs, rig, [obj]) == {"tail": ("back",)}
 
 
 def test_texture_and_factor_are_sampled_at_the_corners() -> None:
