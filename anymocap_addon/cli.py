@@ -16,7 +16,7 @@ from .commands.drive import drive
 from .commands.ledger import ledger
 from .commands.run_all import run_all
 from .commands.status import status
-from .core.errors import AnyMoCapError, CancelledError
+from .core.errors import AnyMoCapError, BadInputError, CancelledError
 from .jobs.pool import Pool
 from .jobs.registry import REGISTRY
 from .jobs.stage import Registry
@@ -57,7 +57,10 @@ def _answer(registry: Registry, arguments: argparse.Namespace, pool: Pool) -> di
     """What the verb did, as data."""
     verb = arguments.verb
     if verb == "doctor" and arguments.creature:
-        return {"verb": verb, **check_creature(registry, creature_paths(arguments), pool)}
+        fix, confirm = arguments.fix, arguments.confirm_facing
+        return {"verb": verb, **check_creature(registry, creature_paths(arguments), pool, fix, confirm)}
+    if verb == "doctor" and (arguments.fix is not None or arguments.confirm_facing):
+        raise BadInputError("Which creature?", key="--creature", hint="Give doctor --creature NAME with it.")
     if verb == "doctor":
         return {"verb": verb, **doctor(pool)}
     if verb == "demo":

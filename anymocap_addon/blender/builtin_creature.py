@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core.creature import Creature, PaintGroup, Prep, PromptWords, ShowcaseCamera, save_creature
+from ..core.creature import Creature, Facing, PaintGroup, Prep, PromptWords, ShowcaseCamera, save_creature
 from ..core.layout import Layout
 from ..core.stage_context import StageContext
 from .builtin_actions import add_action
@@ -62,6 +62,7 @@ def describe(name: str, low: np.ndarray, high: np.ndarray) -> Creature:
     return Creature(
         name=name,
         prep=Prep(length_m=round(float(high[1] - low[1]), 4), rotz_deg=0.0, axis="y"),
+        facing_confirmed=Facing(),  # it is built so
         layout=Layout.framing(low, high, REACH_M),
         paint=tuple(PaintGroup(*leg) for leg in _LEGS),
         feet=FEET,

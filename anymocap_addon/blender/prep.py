@@ -18,6 +18,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..core.atomic import replacing
+from ..core.checkup.facing_doubt import facing_doubt
 from ..core.checkup.orientation import turn_matrix
 from ..core.creature import Creature, Prep, PrepFix, save_creature
 from ..core.errors import BadInputError
@@ -25,6 +26,7 @@ from ..core.project import CreaturePaths
 from ..core.stage_context import StageContext
 from .action_playback import keep_pose
 from .compat import save_blend
+from .creature_facts import creature_facts, with_prep
 from .creature_fixes import apply_fixes
 from .import_mesh import driving_armature, hidden, import_blend, import_file, snapshot_object
 from .scene import fresh_scene, world_vertices
@@ -48,7 +50,8 @@ def run(ctx: StageContext) -> dict[str, Any]:
     mended = bring(source, ctx.settings.get("object") or "", creature.prep.fixes)
     ctx.progress(1, 3, "size and facing")
     meshes, notes = keep_creature(source)
-    notes = [*mended, *notes]
+    doubt = _facing_doubt(creature, meshes, source)
+    notes = [*mended, *notes, *([doubt] if doubt else [])]
     for note in notes:
         ctx.log(note)
     size = place(meshes, creature.prep, source)
@@ -65,11 +68,19 @@ def run(ctx: StageContext) -> dict[str, Any]:
         "static_blend": str(ctx.paths.static_blend),
         "size_m": [round(float(s), 4) for s in size],
         "asked": {"length_m": creature.prep.length_m, "axis": creature.prep.axis},
+        "facing_confirmed": creature.facing_is_confirmed(),
         "meshes": len(meshes),
         "armatures": len(armatures_of(meshes)),
         "vertices": sum(len(m.data.vertices) for m in meshes),
         "notes": notes,
     }
+
+
+def _facing_doubt(creature: Creature, meshes: list[bpy.types.Object], source: Path) -> str:
+    """What is to be said where facing is a guess; before the creature is turned."""
+    if creature.facing_is_confirmed():
+        return ""
+    return facing_doubt(with_prep(creature_facts(meshes, source.name), creature), creature.name)
 
 
 def bring(source: Path, name: str, fixes: tuple[PrepFix, ...], to_look: bool = False) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ..core.checkup.prep_fixes import JUDGED
 from ..core.errors import BadInputError
 from ..core.project import CreaturePaths, Project
 from ..jobs.setting import Setting
@@ -19,7 +20,7 @@ _OWN_VERBS = {
     "status": "say in which state every stage is",
     "ledger": "what the creature has cost at fal, by day, and what is not settled",
     "demo": "the whole pipeline on the built-in creature, or on --mesh",
-    "doctor": "check that everything needed is installed; with --creature, that this creature can be captured",
+    "doctor": "check that everything needed is installed; with --creature, check and mend this creature",
     "batch": "many creatures and clips from one TOML file",
 }
 
@@ -107,6 +108,22 @@ def _add_batch(verb: argparse.ArgumentParser) -> None:
     _add_json(verb)
 
 
+def _add_doctor(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--fix",
+        nargs="*",
+        default=None,
+        choices=JUDGED,
+        help="with --creature: let prep mend on its copy all that is safe; a fix that needs your judgement "
+        "only where it is named",
+    )
+    verb.add_argument(
+        "--confirm-facing",
+        action="store_true",
+        help="with --creature: it stands and faces as facing.png shows it",
+    )
+
+
 def _add_nothing(verb: argparse.ArgumentParser) -> None:
     return
 
@@ -116,7 +133,7 @@ _ADD_OWN: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "status": _add_run,
     "ledger": _add_nothing,
     "demo": _add_demo,
-    "doctor": _add_nothing,
+    "doctor": _add_doctor,
     "batch": _add_batch,
 }
 

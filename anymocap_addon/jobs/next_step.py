@@ -12,6 +12,8 @@ Action = Literal[
     "stage",
     "wait",
     "add_mesh",
+    "check_creature",
+    "say_facing",
     "place_joints",
     "test_reader",
     "train_again",
@@ -34,7 +36,7 @@ _DO = {
 
 # Why it comes next; what a later step builds on is to be looked at before.
 _WHY = {
-    "prep": "It gets its real size, faces -Y and stands on the ground. Length and turn are in Prep's settings.",
+    "prep": "It gets its real size, is turned as you said and stands on the ground. Its length is in Prep's settings.",
     "rig": "Its own armature is taken over, or one is built, and every limb gets a colour.",
     "ref": "The picture that a film starts from: front and side at once.",
     "dataset": "Look at the reference first: the whole creature, its head to the right, each limb in its own colour.",
@@ -81,6 +83,8 @@ class Situation:
         made_elsewhere: stages that never ran here although all that they make is there.
         seconds: estimates by stage name.
         move: the move that is filmed; usable_takes: of its takes, those that the gate has not refused.
+        facing_asked: the artist has not yet said which way it faces, and nothing is built upon it.
+        checked: the picture that the question is answered from is there.
         lacks_skeleton: the prepped mesh has no armature, and none was placed in it yet.
     """
 
@@ -97,6 +101,8 @@ class Situation:
     seconds: Mapping[str, float | None] = field(default_factory=dict)
     move: str = ""
     usable_takes: int = 0
+    facing_asked: bool = False
+    checked: bool = False
     lacks_skeleton: bool = False
 
 
@@ -106,6 +112,8 @@ def next_step(situation: Situation) -> NextStep:
         return NextStep("add_mesh", "", "choose the creature's mesh", "It has none yet.")
     if situation.clip and _is_done(situation, "fit"):
         return _after_capture(situation)  # read by whatever reader; a reader that is out of date makes the fit so too
+    if situation.facing_asked:
+        return _facing_step(situation)
     for name in CREATURE_STEPS:
         if name == "rig" and situation.lacks_skeleton and not _is_done(situation, name):
             return _skeleton_step(situation)
@@ -125,6 +133,18 @@ def next_step(situation: Situation) -> NextStep:
         why = "Film a move, or add a film of your own that shows the creature from the front and its side."
         return NextStep("add_clip", "", "film it, or add a clip", f"{_test_told(situation)} {why}".strip())
     return _stage_step(situation, "fit" if _is_done(situation, "detect") else "detect")
+
+
+def _facing_step(situation: Situation) -> NextStep:
+    state = situation.states.get("checkup")
+    title = "check the creature and say which way it faces"
+    if state is not None and state.word == "running":
+        return NextStep("wait", "checkup", title, "It is running.")
+    if not situation.checked:
+        why = "All that follows is built on it, so it is asked and not guessed. Nothing is changed yet."
+        return NextStep("check_creature", "", title, why, situation.seconds.get("checkup"))
+    why = "Look at the picture under 1  Prep: does the arrow point where it looks? Answer below the picture."
+    return NextStep("say_facing", "", "say which way it faces", why)
 
 
 def _skeleton_step(situation: Situation) -> NextStep:

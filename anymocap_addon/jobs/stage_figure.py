@@ -49,8 +49,9 @@ def _px(value: float) -> str:
 def _prep(result: Result) -> str:
     asked = result.get("asked")
     if asked is None:  # an earlier version's
-        return f"{max(result['size_m'][:2]):.2f} m long, faces -Y"
-    return f"{asked['length_m']:.2f} m along {asked['axis'].upper()}, as asked; faces -Y"
+        return f"{max(result['size_m'][:2]):.2f} m long"
+    faces = "; faces -Y" if result.get("facing_confirmed") else ""  # never said of what nobody has looked at
+    return f"{asked['length_m']:.2f} m along {asked['axis'].upper()}, as asked{faces}"
 
 
 def _checkup(result: Result) -> str:

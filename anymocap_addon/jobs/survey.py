@@ -11,7 +11,7 @@ from ..core.clip_source import known_clips
 from ..core.errors import AnyMoCapError
 from ..core.file_mark import hashing
 from ..core.project import CreaturePaths
-from .checkup_survey import CheckupSurvey, checkup_survey
+from .checkup_survey import CheckupSurvey, checkup_survey, facing_is_asked
 from .clip_summary import ClipSummary, is_test_of, summarise_clip
 from .cores import usable_cores
 from .expected_seconds import expected_seconds
@@ -138,7 +138,7 @@ def survey(
         blocked=found.blocked,
         seconds=found.seconds,
         made_elsewhere=frozenset(found.made_elsewhere),
-        next_step=next_step(_situation(paths, clip, clips, found, has_armature, film, lacks_skeleton)),
+        next_step=next_step(_situation(paths, clip, clips, found, has_armature, film, lacks_skeleton, checked)),
         has_armature=has_armature,
         error=_damage(paths, found.errors),
         unsure=bool(found.errors),
@@ -238,6 +238,7 @@ def _situation(
     has_armature: bool,
     film: FilmSurvey | None,
     lacks_skeleton: bool,
+    checked: CheckupSurvey | None,
 ) -> Situation:
     mine = next((summary for summary in clips if summary.name == clip), None)
     train = found.states["train"].record if "train" in found.states else None
@@ -257,6 +258,8 @@ def _situation(
         seconds=found.seconds,
         move=film.move if film is not None else "",
         lacks_skeleton=lacks_skeleton,
+        facing_asked=facing_is_asked(paths),
+        checked=checked is not None,
         usable_takes=sum(take.verdict != "refused" for take in film.takes) if film is not None else 0,
     )
 

@@ -12,9 +12,9 @@ from ..blender.creature_fixes import apply_fixes
 from ..blender.import_mesh import object_family
 from ..core.checkup.file import load_checkup
 from ..core.checkup.orientation import UPS
-from ..core.creature import Creature, Facing, PrepFix, load_creature, save_creature
+from ..core.checkup.prep_fixes import add_prep_fixes, confirm_facing, drop_prep_fixes, own_creature
+from ..core.creature import PrepFix, save_creature
 from ..core.errors import BadInputError
-from ..core.project import CreaturePaths
 from ..jobs.registry import REGISTRY
 from ..jobs.stage_run import StageRun
 from .foreground import run_to_end
@@ -40,10 +40,6 @@ def _snapshot(context: Context) -> str:
     return str(creature_paths(context).static_blend.with_name("source.blend"))
 
 
-def _creature(paths: CreaturePaths) -> Creature:
-    return load_creature(paths.creature_json) if paths.creature_json.exists() else Creature(name=paths.name)
-
-
 def check_again(context: Context) -> None:
     """Look at the creature: at once where it stands in the open scene, else in a background Blender.
 
@@ -53,7 +49,7 @@ def check_again(context: Context) -> None:
     paths = creature_paths(context)
     name = scene_object(context)
     if name:
-        creature = _creature(paths)
+        creature = own_creature(paths)
         # On the artist's own objects the fixes are made for good, so the list for prep's copy is not needed.
         look_here(paths, creature, name)
         STATES.refresh(context)
@@ -102,15 +98,8 @@ class ANYMOCAP_OT_fix_creature(NeedsCreature, ReportsErrors, bpy.types.Operator)
             notes = apply_fixes(list(dict.fromkeys([*object_family(bpy.data.objects[name]), *named])), [item])
             self.report({"INFO"}, " ".join(notes) or "There was nothing to mend")
         else:
-            _fix_in_prep(creature_paths(context), item)
+            add_prep_fixes(creature_paths(context), [item])
         check_again(context)
-
-
-def _fix_in_prep(paths: CreaturePaths, item: PrepFix) -> None:
-    creature = _creature(paths)
-    if item not in creature.prep.fixes:
-        prep = replace(creature.prep, fixes=(*creature.prep.fixes, item))
-        save_creature(paths.creature_json, replace(creature, prep=prep))
 
 
 class ANYMOCAP_OT_drop_fixes(NeedsCreature, ReportsErrors, bpy.types.Operator):
@@ -124,9 +113,7 @@ class ANYMOCAP_OT_drop_fixes(NeedsCreature, ReportsErrors, bpy.types.Operator):
         return self.guarded(lambda: self._drop(context))
 
     def _drop(self, context: Context) -> None:
-        paths = creature_paths(context)
-        creature = _creature(paths)
-        save_creature(paths.creature_json, replace(creature, prep=replace(creature.prep, fixes=())))
+        drop_prep_fixes(creature_paths(context))
         check_again(context)
 
 
@@ -156,7 +143,7 @@ class ANYMOCAP_OT_set_facing(NeedsCreature, ReportsErrors, bpy.types.Operator):
 
     def _set(self, context: Context) -> None:
         paths = creature_paths(context)
-        creature = _creature(paths)
+        creature = own_creature(paths)
         prep = creature.prep
         if self.how == "TURN":
             turn = (prep.rotz_deg + self.degrees + 180.0) % 360.0 - 180.0
@@ -166,11 +153,10 @@ class ANYMOCAP_OT_set_facing(NeedsCreature, ReportsErrors, bpy.types.Operator):
         elif self.how == "SUGGESTED":
             guess = load_checkup(paths.checkup_json).suggestion
             prep = replace(prep, up=guess.up, rotz_deg=guess.turn_deg)
-        creature = replace(creature, prep=prep)
-        if self.how == "CONFIRM":
-            creature = replace(creature, facing_confirmed=Facing(prep.up, prep.rotz_deg))
         paths.assets.mkdir(parents=True, exist_ok=True)
-        save_creature(paths.creature_json, creature)
+        save_creature(paths.creature_json, replace(creature, prep=prep))
+        if self.how == "CONFIRM":
+            confirm_facing(paths)
         # What prep was run with before would outdo creature.json.
         chosen = context.scene.anymocap.stages.prep
         chosen.rotz_deg, chosen.up = prep.rotz_deg, prep.up

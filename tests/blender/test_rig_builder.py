@@ -15,6 +15,7 @@ from mathutils import Matrix, Vector
 from pretended import pretend_run
 
 import anymocap_addon
+from anymocap_addon.core.checkup.prep_fixes import confirm_facing
 from anymocap_addon.core.creature import Creature, load_creature, save_creature
 from anymocap_addon.core.project import CreaturePaths, Project
 from anymocap_addon.core.rig import RigBone, RigSpec, load_rig_info, load_rig_spec, save_rig_spec
@@ -130,6 +131,7 @@ def select(joint: str) -> None:
 
 
 def test_a_bare_mesh_is_offered_a_template_and_rig_says_what_it_lacks(scene, paths):
+    confirm_facing(paths)
     pretend_run_prep(paths, armatures=0)
     seen = draw()
     assert "Next: place a skeleton" in seen.words and "Skeleton: none yet" in seen.words

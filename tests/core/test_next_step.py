@@ -36,6 +36,17 @@ def test_steps_come_in_the_order_of_work():
     assert next_step(Situation(whole, clip="walk", has_video=True, has_armature=False)).action == "bring_in"
 
 
+def test_facing_is_asked_before_anything_is_built_upon_it():
+    for done in ({}, ready("prep")):
+        first = next_step(Situation(done, facing_asked=True, seconds={"checkup": 4.0}))
+        assert (first.action, first.seconds) == ("check_creature", 4.0)
+        assert next_step(Situation(done, facing_asked=True, checked=True)).action == "say_facing"
+    assert next_step(Situation(states(checkup="running"), facing_asked=True)).action == "wait"
+    assert next_step(Situation({}, has_mesh=False, facing_asked=True)).action == "add_mesh", "there is nothing to see"
+    captured = ready(*CREATURE_STEPS, *CLIP_STEPS)
+    assert next_step(Situation(captured, clip="walk", facing_asked=True)).action == "done", "the motion is there"
+
+
 def test_a_reader_is_tested_before_a_clip_is_asked_for():
     trained = ready(*CREATURE_STEPS)
     assert next_step(Situation(trained)).action == "test_reader"
@@ -124,8 +135,10 @@ def test_durations_are_said_as_people_say_them(seconds, words):
 def test_figures_are_told_with_their_units_and_never_raise():
     result = {"bones": 24, "joints": 24, "painted_faces": dict.fromkeys("abcde", 1)}
     assert stage_figure(StageRecord("rig", "done", result=result)) == "24 bones, 24 joints, 5 limbs painted"
-    assert stage_figure(StageRecord("prep", "done", result={"size_m": [0.4, 1.5, 1.0]})) == "1.50 m long, faces -Y"
+    assert stage_figure(StageRecord("prep", "done", result={"size_m": [0.4, 1.5, 1.0]})) == "1.50 m long"
     asked = {"size_m": [0.4, 1.5, 2.0], "asked": {"length_m": 2.0, "axis": "z"}}
+    assert stage_figure(StageRecord("prep", "done", result=asked)) == "2.00 m along Z, as asked", "nobody was asked"
+    asked["facing_confirmed"] = True
     assert stage_figure(StageRecord("prep", "done", result=asked)) == "2.00 m along Z, as asked; faces -Y"
     assert stage_figure(StageRecord("train", "done", result={"median_px": 5.24})) == "5.2 px off on unseen poses"
     assert stage_figure(StageRecord("rig", "failed", result=result)) == ""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pretended import pretend_creature, pretend_run
 
+from anymocap_addon.core.checkup.file import Checkup, save_checkup
+from anymocap_addon.core.checkup.orientation import Orientation
 from anymocap_addon.core.clip_source import add_clip
 from anymocap_addon.core.project import CreaturePaths, Project
 from anymocap_addon.jobs.disk_use import clean, disk_use
@@ -46,7 +49,34 @@ def test_a_new_creature_asks_for_its_mesh(paths):
 
 def test_an_object_of_the_scene_is_a_mesh(paths):
     seen = look(paths, prep={"object": "Cube"})
-    assert "prep" not in seen.blocked and seen.next_step.stage == "prep"
+    assert "prep" not in seen.blocked and seen.next_step.action == "check_creature"
+
+
+def confirm(paths: CreaturePaths, turned: float = 0.0, said: float | None = 0.0) -> None:
+    known = {} if said is None else {"facing_confirmed": {"up": "z", "rotz_deg": said}}
+    text = json.dumps({"name": "fox", "prep": {"rotz_deg": turned}, **known})
+    paths.creature_json.write_text(text, encoding="utf-8")
+
+
+def test_which_way_it_faces_is_asked_once_for_each_way_it_is_turned(paths):
+    paths.model().write_bytes(b"mesh")
+    assert look(paths).next_step.action == "check_creature"
+    save_checkup(paths.checkup_json, Checkup("model.glb", (), Orientation(0.0, "z", "", False)))
+    assert look(paths).next_step.action == "say_facing"
+    confirm(paths)
+    assert look(paths).next_step.stage == "prep"
+    confirm(paths, turned=90.0)
+    assert look(paths).next_step.action == "say_facing"
+    confirm(paths, turned=90.0, said=90.0)
+    assert look(paths).next_step.stage == "prep"
+
+
+def test_a_creature_rigged_before_anybody_was_asked_goes_on(paths):
+    pretend_creature(paths, upto="rig")
+    confirm(paths, said=None)
+    assert look(paths).next_step.action == "stage"
+    paths.rig_info.unlink()
+    assert look(paths).next_step.action == "check_creature"
 
 
 def test_a_trained_creature_is_tested_then_captured(paths, tmp_path):

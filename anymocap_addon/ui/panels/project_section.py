@@ -88,7 +88,7 @@ def draw_next(layout: UILayout, context: Context, states: SceneStates) -> None:
             why = box.column()
             why.active = False
             draw_text(why, context, text, inset=_BOX)
-        _draw_button(box, step)
+        _draw_button(box, step, states)
         if step.action == "stage":
             layout.operator("anymocap.run_stale", icon="FILE_REFRESH")
     _draw_others(layout, context, states)
@@ -131,12 +131,18 @@ def _time(step: NextStep) -> str:
     return f", {about(step.seconds)}" if step.seconds is not None else ""
 
 
-def _draw_button(box: UILayout, step: NextStep) -> None:
+def _draw_button(box: UILayout, step: NextStep, states: SceneStates) -> None:
     """The one main button; an artist without a mesh chooses it in Prep."""
     row = box.row()
     row.scale_y = _BIG
     if step.action == "stage":
         row.operator(_BUTTON.get(step.stage, f"anymocap.{step.stage}"), text="Run", icon="PLAY")
+    elif step.action == "check_creature":
+        row.operator("anymocap.check_creature", text="Check", icon="VIEWZOOM")
+    elif step.action == "say_facing":
+        assert states.survey is not None
+        picture = str(states.survey.paths.facing_png)
+        row.operator("anymocap.open_file", text="Open the Picture", icon="IMAGE_DATA").filepath = picture
     elif step.action == "test_reader":
         row.operator("anymocap.test_reader", text="Test", icon="PLAY")
     elif step.action == "train_again":

@@ -42,7 +42,7 @@ class Section:
 
 
 SECTIONS = (
-    Section("1  Prep", draw_prep, ("prep",), ("add_mesh",)),
+    Section("1  Prep", draw_prep, ("prep",), ("add_mesh", "check_creature", "say_facing")),
     Section("2  Rig", draw_rig, ("rig",), ("place_joints",)),
     Section("3  Reference", draw_reference, ("ref",)),
     Section("4  Dataset", draw_dataset, ("dataset",)),
