@@ -146,13 +146,12 @@ def show_joints(context: Context) -> Object:
 
 
 def _keep_meshes(objects: list[Object]) -> None:
-    """The meshes where prep put them, not to be picked by a click; what else the file holds goes."""
+    """The meshes where prep put them; what else the file holds goes."""
     for obj in objects:
         if obj.type == "MESH":
             place = obj.matrix_world.copy()
             obj.parent = None
             obj.matrix_world = place
-            obj.hide_select = True
     bpy.data.batch_remove([obj for obj in objects if obj.type != "MESH"])
 
 

@@ -64,6 +64,7 @@ def show_alone(context: Context, obj: Object, mode: str) -> None:
         bpy.ops.view3d.localview(frame_selected=True)
     for other in held.objects:
         other.select_set(other == obj)
+        other.hide_select = other != obj  # not to be picked by a click
     bpy.ops.object.mode_set(mode=mode)
 
 

@@ -99,8 +99,6 @@ def try_rig(context: Context) -> Object:
     armature[TRIAL] = paths.name
     armature.show_in_front = True
     armature.pose.use_mirror_x = True
-    for mesh in rigged.meshes:
-        mesh.hide_select = True
     fill_ranges(armature, rigged.rig)
     context.view_layer.update()
     show_alone(context, armature, "POSE")
