@@ -8,6 +8,7 @@ import bpy
 
 from ..core.errors import AnyMoCapError
 from ..core.film.key import key_source
+from ..core.film.ledger import Request
 from ..jobs.film_survey import FilmSurvey, film_survey
 from ..jobs.registry import REGISTRY
 from ..jobs.stage_run import StageRun
@@ -17,6 +18,7 @@ from .reported_errors import ReportsErrors
 from .running import HOST
 from .said_polls import NeedsCreature
 from .scene_settings import creature_paths, scene_paths, wanted_settings
+from .settled_requests import DECISIONS, SettlesRequest
 from .states import STATES
 
 if TYPE_CHECKING:
@@ -24,11 +26,6 @@ if TYPE_CHECKING:
 
 NO_KEY = "There is no fal key: enter it in the add-on's preferences"
 _DIALOG_WIDTH = 420
-_DECISIONS = (
-    ("follow", "It Is There", "Follow the request whose id you copied from the account; nothing is sent"),
-    ("resend", "It Is Not There: Send Anew", "Send what is ordered once more, and pay for it"),
-    ("forget", "Forget It", "Close it and send nothing"),
-)
 
 
 def film_known(context: Context) -> FilmSurvey | None:
@@ -145,43 +142,23 @@ class ANYMOCAP_OT_order_film(_FilmOperator, bpy.types.Operator):
         return self.guarded(lambda: self.film(context, yes=self.yes))
 
 
-class ANYMOCAP_OT_settle_request(_FilmOperator, bpy.types.Operator):
+class ANYMOCAP_OT_settle_request(_FilmOperator, SettlesRequest, bpy.types.Operator):
     """Say what became of a request whose reply was lost, after a look at the requests of your fal account"""
 
     bl_idname = "anymocap.settle_request"
     bl_label = "Settle"
 
-    decision: bpy.props.EnumProperty(items=_DECISIONS, name="What you found")  # type: ignore[valid-type]
+    decision: bpy.props.EnumProperty(items=DECISIONS, name="What you found")  # type: ignore[valid-type]
     request: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Request ID", description="As the account's list of requests shows it", options={"SKIP_SAVE"}
     )
 
-    def invoke(self, context: Context, event: Any) -> set[str]:
-        answer: set[str] = context.window_manager.invoke_props_dialog(
-            self, width=_DIALOG_WIDTH, title="What Became of It?", confirm_text="Do This"
-        )
-        return answer
+    def unknown(self, context: Context) -> tuple[Request, ...]:
+        film = film_known(context)
+        return film.unknown if film is not None else ()
 
-    def draw(self, context: Context) -> None:
-        film, column = film_known(context), self.layout.column()
-        for one in film.unknown if film is not None else ():
-            sent = one.time[:16].replace("T", " ")
-            column.label(text=f"{one.endpoint}, seed {one.seed}, sent {sent}", icon="QUESTION")
-        column.operator("wm.url_open", text="Look at My Requests", icon="URL").url = "https://fal.ai/dashboard/requests"
-        column.prop(self, "decision", expand=True)
-        if self.decision == "follow":
-            column.prop(self, "request")
-        elif self.decision == "resend" and film is not None:
-            column.label(text=f"{cost_words(film)} more than shown there", icon="INFO")
-
-    def execute(self, context: Context) -> set[str]:
-        if self.decision == "follow":
-            if not self.request.strip():
-                self.report({"ERROR"}, "Paste the request's id.")
-                return {"CANCELLED"}
-            return self.guarded(lambda: self.film(context, request=self.request.strip()))
-        yes = self.decision == "resend"
-        return self.guarded(lambda: self.film(context, on_unknown=self.decision, yes=yes))
+    def go_on(self, context: Context, **once: Any) -> None:
+        self.film(context, **once)
 
 
 class ANYMOCAP_OT_withdraw_film(NeedsCreature, ReportsErrors, bpy.types.Operator):

@@ -9,17 +9,19 @@ import bpy
 
 from ..core.errors import AnyMoCapError
 from ..core.film.key import key_source
+from ..core.film.ledger import Request
 from ..core.film.order import Order
 from ..core.film.orders import mesh_order
 from ..jobs.registry import REGISTRY
 from ..jobs.stage_run import StageRun
-from .film_operators import NO_KEY
+from .film_operators import NO_KEY, film_known
 from .foreground import run_to_end
 from .preference_values import user_folder
 from .reported_errors import ReportsErrors
 from .running import HOST
 from .said_polls import NeedsCreature
 from .scene_settings import creature_paths, scene_paths, wanted_settings
+from .settled_requests import DECISIONS, SettlesRequest
 
 if TYPE_CHECKING:
     from bpy.types import Context
@@ -95,15 +97,39 @@ class ANYMOCAP_OT_order_mesh(NeedsCreature, ReportsErrors, bpy.types.Operator):
         return self.guarded(lambda: self._make(context))
 
     def _make(self, context: Context) -> None:
-        settings = {**self._settings(context), "yes": self.yes}
-        run = StageRun(creature_paths(context), REGISTRY["mesh"], settings, pool=HOST.pool, force=True)
-        if bpy.app.background:
-            run_to_end(run)
-        else:
-            HOST.start(run)
+        _start(context, {**self._settings(context), "yes": self.yes})
 
     def _settings(self, context: Context) -> dict[str, Any]:
         return {**wanted_settings(context, REGISTRY["mesh"]), "picture": bpy.path.abspath(self.picture)}
 
 
-CLASSES: tuple[type, ...] = (ANYMOCAP_OT_pick_mesh_picture, ANYMOCAP_OT_order_mesh)
+class ANYMOCAP_OT_settle_mesh_request(NeedsCreature, SettlesRequest, bpy.types.Operator):
+    """Say what became of the request for a mesh whose reply was lost, after a look at your fal account's requests"""
+
+    bl_idname = "anymocap.settle_mesh_request"
+    bl_label = "Settle"
+
+    decision: bpy.props.EnumProperty(items=DECISIONS, name="What you found")  # type: ignore[valid-type]
+    request: bpy.props.StringProperty(name="Request ID", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+
+    def unknown(self, context: Context) -> tuple[Request, ...]:
+        film = film_known(context)
+        return film.mesh_unknown if film is not None else ()
+
+    def go_on(self, context: Context, **once: Any) -> None:
+        _start(context, {**wanted_settings(context, REGISTRY["mesh"]), **once})
+
+
+def _start(context: Context, settings: dict[str, Any]) -> None:
+    run = StageRun(creature_paths(context), REGISTRY["mesh"], settings, pool=HOST.pool, force=True)
+    if bpy.app.background:
+        run_to_end(run)
+    else:
+        HOST.start(run)
+
+
+CLASSES: tuple[type, ...] = (
+    ANYMOCAP_OT_pick_mesh_picture,
+    ANYMOCAP_OT_order_mesh,
+    ANYMOCAP_OT_settle_mesh_request,
+)

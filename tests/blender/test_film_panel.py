@@ -272,3 +272,11 @@ def test_a_creature_without_a_mesh_may_have_one_made(scene, paths):
     for file in (paths.model(), paths.static_blend):
         file.unlink()
     assert "anymocap.pick_mesh_picture" in draw().operators()
+    sent = {"target": "assets/fox/model.glb", "endpoint": "tripo3d/h3.1/image-to-3d", "model": "tripo-h3-1"}
+    lost = Ledger(ledger_file(paths)).intend(
+        stage="mesh", item="", seed=0, hash="x", arguments={}, estimate_usd=None, **sent
+    )
+    Ledger(ledger_file(paths)).add("unknown", lost, message="the connection ended")
+    seen = draw()
+    assert "anymocap.settle_mesh_request" in seen.operators()
+    assert "anymocap.pick_mesh_picture" not in seen.operators(), "nothing more is sent before the artist has looked"

@@ -54,6 +54,12 @@ def _draw_mesh_order(layout: UILayout, context: Context, states: SceneStates) ->
         return
     if look.word == "failed":
         draw_failure(layout, context, look)
+    if states.survey.film is not None and states.survey.film.mesh_unknown:
+        draw_text(
+            layout, context, "The reply to the request for a mesh was lost: fal may have taken it.", icon="QUESTION"
+        )
+        layout.operator("anymocap.settle_mesh_request", text="Say What Became of It", icon="QUESTION")
+        return
     layout.operator("anymocap.pick_mesh_picture", icon="IMAGE_DATA")
 
 
