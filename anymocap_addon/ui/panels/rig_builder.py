@@ -30,11 +30,13 @@ def draw_skeleton(layout: UILayout, context: Context, states: SceneStates) -> No
     builder = states.survey.rig_builder
     if builder is None or (builder.bare is False and not builder.has_skeleton):
         return
-    header, body = layout.panel("ANYMOCAP_skeleton", default_closed=not builder.is_for_this)
+    placed = main_object(context.scene, PLACING, states.survey.paths.name)
+    # What is to be done next is another panel to Blender, so that it opens by itself once.
+    wanted = placed is not None or (builder.is_for_this and not builder.built)
+    header, body = layout.panel(f"ANYMOCAP_skeleton{'_wanted' if wanted else ''}", default_closed=not wanted)
     header.label(text=_standing(builder))
     if body is None:
         return
-    placed = main_object(context.scene, PLACING, states.survey.paths.name)
     if placed is not None:
         _draw_placing(body, context, placed)
     else:
@@ -97,10 +99,11 @@ def draw_trial(layout: UILayout, context: Context, states: SceneStates) -> None:
     builder, paths = states.survey.rig_builder, states.survey.paths
     if builder is None or not builder.built:
         return
-    header, body = layout.panel("ANYMOCAP_trial", default_closed=True)
+    armature = tried_armature(context)
+    name = f"ANYMOCAP_trial{'_shown' if armature is not None else ''}"
+    header, body = layout.panel(name, default_closed=armature is None)
     header.label(text="Limits and Test Pose")
     if body is not None:
-        armature = tried_armature(context)
         if armature is None:
             draw_text(body, context, "See how far each bone turns, and change it.", icon="INFO")
             body.operator("anymocap.try_rig", icon="POSE_HLT")
