@@ -48,6 +48,17 @@ def find_action(name: str, armature: bpy.types.Object) -> bpy.types.Action:
     raise BadInputError(what, hint=f"Actions here: {known}.")
 
 
+def moving_actions(armature: bpy.types.Object) -> list[bpy.types.Action]:
+    """Actions that drive this armature's pose and last: single poses say nothing about how a creature moves."""
+    known = {f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]' for bone in armature.pose.bones}
+
+    def moves(action: bpy.types.Action) -> bool:
+        return any(curve.data_path.rsplit(".", 1)[0] in known for curve in action_fcurves(action, armature))
+
+    lasting = [a for a in bpy.data.actions if a.frame_range[1] - a.frame_range[0] >= 1]
+    return [action for action in lasting if moves(action)]
+
+
 def keep_pose(armature: bpy.types.Object) -> None:
     """Remember the rotations of the present pose in the armature itself, before it is brought to rest."""
     for bone in armature.pose.bones:

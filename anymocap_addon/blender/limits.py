@@ -11,8 +11,7 @@ from ..core.limits import WIDEST, default_limits, mirror_limits, seen_limits, sh
 from ..core.rig import RigSpec
 from ..core.roles import Roles
 from ..core.side_pairs import side_stem
-from .action_playback import playing
-from .action_slots import action_fcurves
+from .action_playback import moving_actions, playing
 from .armature_space import orthonormal
 from .pose import capture_euler
 from .rig_adopt import CaptureSkeleton
@@ -32,7 +31,7 @@ def adopted_limits(
         pairs: bone indices that mirror each other, left first.
     """
     defaults = default_limits(roles, skeleton.rest, _directions(skeleton))
-    actions = [a for a in bpy.data.actions if _moves_bones(a, armature, skeleton.bones)]
+    actions = moving_actions(armature)
     if not actions:
         return defaults, []
     ranges = [_range_in(armature, action, skeleton) for action in actions]
@@ -71,14 +70,6 @@ def _directions(skeleton: CaptureSkeleton) -> Array:
     way = skeleton.tips - skeleton.rest[:, :3, 3]
     length = np.linalg.norm(way, axis=1, keepdims=True)
     return np.where(length > 1e-6, way / np.maximum(length, 1e-12), skeleton.rest[:, :3, 1])
-
-
-def _moves_bones(action: bpy.types.Action, armature: bpy.types.Object, bones: tuple[str, ...]) -> bool:
-    """True when the Action drives this armature's pose and lasts: single poses say nothing about ranges."""
-    if action.frame_range[1] - action.frame_range[0] < 1:
-        return False
-    known = {f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in (b.name for b in armature.pose.bones)}
-    return any(c.data_path.rsplit(".", 1)[0] in known for c in action_fcurves(action, armature))
 
 
 def _range_in(armature: bpy.types.Object, action: bpy.types.Action, skeleton: CaptureSkeleton) -> tuple[Array, Array]:

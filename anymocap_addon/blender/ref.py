@@ -13,8 +13,9 @@ from ..core.creature import Creature, save_creature
 from ..core.errors import BadInputError
 from ..core.layout import Layout
 from ..core.rig import RigInfo
-from ..core.room import default_room, outside, room
+from ..core.room import default_room, outside, room, with_own_motions
 from ..core.stage_context import StageContext
+from .action_reach import action_reach
 from .draw import PosedMeshes
 from .png import write_png
 from .posed import PosedCreature, open_for_drawing, start_euler
@@ -35,16 +36,18 @@ def run(ctx: StageContext) -> dict[str, Any]:
         BadInputError: the layout of creature.json cuts the creature off or shows it tiny.
     """
     creature = ctx.load_creature()
-    posed = PosedCreature(open_for_drawing(ctx))
+    scene = open_for_drawing(ctx)
+    anew = ctx.settings.get("reframe") or ctx.settings.get("room") or ctx.settings.get("reach_m")
+    moved = action_reach(scene) if creature.layout is None or anew else {}
+    posed = PosedCreature(scene)
     posed.rest()
     meshes = PosedMeshes(posed.meshes, bpy.context.evaluated_depsgraph_get())
     bounds = [meshes.bounds()]
     posed.rest(start_euler(creature, posed.rig))
     bounds.append(meshes.bounds())
     low, high = np.min([pair[0] for pair in bounds], axis=0), np.max([pair[1] for pair in bounds], axis=0)
-    anew = ctx.settings.get("reframe") or ctx.settings.get("room") or ctx.settings.get("reach_m")
     if creature.layout is None or anew:
-        layout = _framed(ctx, creature, posed.rig, low, high)
+        layout = _framed(ctx, creature, posed.rig, (low, high), moved)
     else:
         layout = creature.layout
         _tell_tightness(ctx, layout, posed.rig, low, high)
@@ -55,10 +58,20 @@ def run(ctx: StageContext) -> dict[str, Any]:
     return {"ref": str(ctx.paths.ref_png), "layout": vars(layout), "creature_px": size}
 
 
-def _framed(ctx: StageContext, creature: Creature, rig: RigInfo, low: Array, high: Array) -> Layout:
-    """The layout that holds what the move needs, kept in creature.json for every later stage."""
+def _framed(
+    ctx: StageContext, creature: Creature, rig: RigInfo, box: tuple[Array, Array], moved: dict[str, Array]
+) -> Layout:
+    """The layout that holds what the move and the creature's own Actions need, kept in creature.json for every later
+    stage."""
     kind = ctx.settings.get("room") or default_room(rig)
-    layout = Layout.framing(*room(rig, low, high, kind, ctx.settings.get("reach_m") or 0.0))
+    need = room(rig, *box, kind, ctx.settings.get("reach_m") or 0.0)
+    need, left_out = with_own_motions(rig, *box, need, moved)
+    if left_out:
+        ctx.log(
+            f"The frame leaves no room for {', '.join(left_out)}: they go so far that the creature would be small. "
+            "For them frame it anew with a reach in metres."
+        )
+    layout = Layout.framing(*need)
     save_creature(ctx.paths.creature_json, replace(creature, layout=layout))
     return layout
 

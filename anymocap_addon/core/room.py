@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ STAND_SHARE = 0.05  # of the largest extent: room all round for a creature that 
 WALK_SHARE = 0.12  # ... and for steps on the spot
 JUMP_SHARE = 0.6  # of the hips' height: how far a creature leaps up
 REAR_DEG = 60.0  # how far a creature rears about its hind feet
+GROWTH = 1.35  # times the scale: an own Action that asks for more would show the creature small in every other clip
 SAMPLES = 256  # random poses within the limits; what they reach is what the limbs may reach
 EDGE_PX = 3.0
 ROOMS = ("stand", "walk", "jump", "rear", "spread")
@@ -53,8 +55,7 @@ def room(rig: RigInfo, low: Array, high: Array, kind: str, reach_m: float = 0.0)
     if kind not in ROOMS:
         raise BadInputError(f"{kind!r} is no room.", key="room", hint=f"Choose one of {', '.join(ROOMS)}.")
     joints = rig.rest_joints()
-    # Skin beyond the joints (a snout, a coat, a foot's sole) moves with them.
-    skin = np.maximum(np.maximum(joints.min(0) - low, high - joints.max(0)), 0.0)
+    skin = _skin(joints, low, high)
     points = {"jump": _jumped, "rear": _reared, "spread": _spread}.get(kind, lambda _: joints)(rig)
     ground = min(float(low[2]), 0.0)
     low = np.minimum(low, points.min(0) - skin)
@@ -64,6 +65,35 @@ def room(rig: RigInfo, low: Array, high: Array, kind: str, reach_m: float = 0.0)
     low, high = low - around, high + around
     low[2] = ground
     return low, high
+
+
+def with_own_motions(
+    rig: RigInfo, low: Array, high: Array, need: tuple[Array, Array], moved: Mapping[str, Array]
+) -> tuple[tuple[Array, Array], tuple[str, ...]]:
+    """`need` grown by the creature's own motions, and the names of those that go too far for one frame.
+
+    Args:
+        low, high: corners of the creature's mesh at rest and in its start pose.
+        need: corners of the room found so far.
+        moved: name -> (N, 3) where its joints come in that motion, metres.
+    """
+    skin = _skin(rig.rest_joints(), low, high)
+    largest = GROWTH * Layout.framing(*need).m_per_px
+    left_out = []
+    for name, joints in sorted(moved.items()):
+        grown = np.minimum(need[0], joints.min(0) - skin), np.maximum(need[1], joints.max(0) + skin)
+        grown[0][2] = need[0][2]
+        if Layout.framing(*grown).m_per_px > largest:
+            left_out.append(name)
+        else:
+            need = grown
+    return need, tuple(left_out)
+
+
+def _skin(joints: Array, low: Array, high: Array) -> Array:
+    """(3,) what lies beyond the joints (a snout, a coat, a foot's sole) and moves with them, metres."""
+    beyond: Array = np.maximum(np.maximum(joints.min(0) - low, high - joints.max(0)), 0.0)
+    return beyond
 
 
 def holds(layout: Layout, low: Array, high: Array) -> bool:

@@ -235,6 +235,7 @@ PROMPT = Stage(
         Setting("action", "text", help="one sentence: what the creature does", required=True),
         Setting("overwrite", "flag", False, "make it anew although it was edited by hand", once=True),
     ),
+    optional_inputs=lambda paths, _: [paths.rig_info],
     creature_keys=("name", "prompt", "paint"),
     outputs=lambda paths, values: [paths.prompt(values["move"])],
     per="move",

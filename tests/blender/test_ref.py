@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import bpy
 import cv2
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from anymocap_addon.blender import ref
+from anymocap_addon.blender.action_reach import action_reach
+from anymocap_addon.blender.posed import open_for_drawing
 from anymocap_addon.core.creature import Creature, load_creature, save_creature
 from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.layout import Layout
 from anymocap_addon.core.rig import RigInfo
+from anymocap_addon.core.room import outside
 
 from .small_creature import context, painted, write_small_creature
 
@@ -98,3 +103,43 @@ def test_a_room_that_is_asked_for_frames_anew_and_an_own_layout_stays_otherwise(
     assert jump.m_per_px * jump.ground_v > walk.m_per_px * walk.ground_v, "a jump needs room above"
     assert framed() == jump, "what was framed stays"
     assert framed(reach_m=1.0).m_per_px > jump.m_per_px
+
+
+def _write_with_action(root: Path, rig: RigInfo, bone: str, height_m: float) -> None:
+    """The small creature with an Action in which a bone hops, over 8 frames."""
+    write_small_creature(root, rig, Creature(name="small", paint=painted(rig)))
+    armature = bpy.data.objects[rig.armature]
+    armature.animation_data_create().action = bpy.data.actions.new("Hop")
+    pose = armature.pose.bones[bone]
+    up = pose.bone.matrix_local.to_3x3().inverted() @ Vector((0, 0, height_m))
+    for frame, share in ((1, 0.0), (5, 1.0), (9, 0.0)):
+        pose.location = share * up
+        pose.keyframe_insert("location", frame=frame)
+    pose.location = (0, 0, 0)
+    bpy.ops.wm.save_as_mainfile(filepath=str(context(root, "ref").paths.rigged_blend), check_existing=False)
+
+
+def test_the_frame_holds_the_creatures_own_actions(tmp_path: Path, small_rig: RigInfo) -> None:
+    write_small_creature(tmp_path / "still", small_rig, Creature(name="small", paint=painted(small_rig)))
+    _write_with_action(tmp_path / "hops", small_rig, small_rig.bones[0], 0.35)
+    layouts = {}
+    for name in ("still", "hops"):
+        _ref(tmp_path / name)
+        layouts[name] = load_creature(context(tmp_path / name, "ref").paths.creature_json).layout
+    scene = open_for_drawing(context(tmp_path / "hops", "ref"))
+    joints = action_reach(scene)["Hop"]
+    assert joints[:, 2].max() == pytest.approx(small_rig.rest_joints()[:, 2].max() + 0.35, abs=0.01)
+    assert not any(mesh.hide_viewport for mesh in scene.meshes)
+    corners = joints.min(0), joints.max(0)
+    assert "top" in outside(replace(layouts["still"], ground_v=layouts["still"].ground_v - 200), *corners)
+    assert not outside(layouts["hops"], *corners)
+
+
+def test_an_action_that_goes_too_far_is_told_and_leaves_the_frame_as_it_is(tmp_path: Path, small_rig: RigInfo) -> None:
+    _write_with_action(tmp_path, small_rig, small_rig.bones[0], 5.0)
+    said: list[dict[str, object]] = []
+    ctx = replace(context(tmp_path, "ref"), report=said.append)
+    ref.run(ctx)
+    assert any("no room for Hop" in str(event.get("text")) for event in said)
+    layout = load_creature(ctx.paths.creature_json).layout
+    assert layout is not None and layout.height * layout.m_per_px < 3.0

@@ -210,7 +210,8 @@ def test_real_stages_depend_on_each_other_as_the_design_draws_it(tmp_path):
         values = {**stage.item_settings("walk"), **settings}
         return {other.name for other in REGISTRY.upstream(stage, paths, values)}
 
-    assert upstream("rig") == {"prep"}
+    assert upstream("rig") == {"prep", "template"}  # rig.json may be a template's
+    assert upstream("prompt", move="walk", action="It walks.") == {"rig"}
     assert upstream("dataset") == {"rig", "ref"}
     assert upstream("train") == {"dataset"}
     assert upstream("detect") == {"rig", "ref", "train", "exam"}

@@ -10,7 +10,7 @@ import pytest
 from anymocap_addon.core.errors import BadInputError
 from anymocap_addon.core.layout import Layout
 from anymocap_addon.core.rig import RigInfo
-from anymocap_addon.core.room import ROOMS, default_room, holds, outside, room, room_of_move
+from anymocap_addon.core.room import ROOMS, default_room, holds, outside, room, room_of_move, with_own_motions
 
 
 def box(rig: RigInfo) -> tuple[np.ndarray, np.ndarray]:
@@ -75,3 +75,19 @@ def test_names_of_moves_ask_for_room(move: str, kind: str) -> None:
 def test_an_unknown_room_is_told(small_rig: RigInfo) -> None:
     with pytest.raises(BadInputError, match="swim"):
         room(small_rig, *box(small_rig), "swim")
+
+
+def test_own_motions_grow_the_room_up_to_a_scale(small_rig: RigInfo) -> None:
+    low, high = box(small_rig)
+    need = room(small_rig, low, high, "stand")
+    joints = small_rig.rest_joints()
+    ways = {"hop": (0, 0, 0.2), "lean": (0.1, 0, 0), "run off": (0, -9.0, 0)}
+    moved = {name: joints + np.array(way) for name, way in ways.items()}
+    grown, left_out = with_own_motions(small_rig, low, high, need, moved)
+    assert left_out == ("run off",)
+    layout = Layout.framing(*grown)
+    for name in ("hop", "lean"):
+        assert holds(layout, moved[name].min(0), moved[name].max(0))
+    assert grown[1][2] == pytest.approx(max(need[1][2], high[2] + 0.2)) and grown[0][2] == need[0][2]
+    same, none = with_own_motions(small_rig, low, high, need, {})
+    assert none == () and np.array_equal(same, need)
