@@ -107,6 +107,7 @@ def test_the_stage_writes_a_whole_creature(tmp_path):
     assert corners[:, 2].min() == pytest.approx(0, abs=0.005)
     head, tail = (armature.data.bones[n].head_local.y for n in ("head", "tail_1"))
     assert head < 0 < tail  # it faces -Y
+    assert creature.facing_is_confirmed(), "it is built so: nobody is asked"
     assert len(bpy.data.actions) == 2
     assert find_action("walk", armature).frame_range[:] == (0.0, WALK_FRAMES)
     assert find_action("look_around", armature).frame_range[:] == (0.0, LOOK_FRAMES)
