@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.checkup.side_names import side_stem
 from ..core.kinematics import continuous_euler
 from ..core.limits import WIDEST, default_limits, mirror_limits, seen_limits, share_between_sides
 from ..core.rig import RigSpec
 from ..core.roles import Roles
-from ..core.side_pairs import side_stem
 from .action_playback import moving_actions, playing
 from .armature_space import orthonormal
 from .pose import capture_euler

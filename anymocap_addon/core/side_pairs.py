@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
+from .checkup.side_names import side_stem
 from .rest_bones import MIDDLE, PAIR_MISS, Array
 
 
@@ -34,10 +33,3 @@ def find_pairs(points: Array, size: float, names: tuple[str, ...] = (), rank: Ar
         (int(left[i]), int(right[r])) for i, r in enumerate(best_right) if best_left[r] == i and miss[i, r] < PAIR_MISS
     ]
     return np.array(pairs, np.int64).reshape(-1, 2)
-
-
-def side_stem(name: str) -> str:
-    """A name without its word for the side: thigh_L, thigh.L, Left_thigh and mixamorig:LeftThigh lose it."""
-    stem = re.sub(r"(?<![A-Za-z])(left|right|l|r)(?![A-Za-z])[_.\- ]?", "", name, count=1, flags=re.IGNORECASE)
-    stem = re.sub(r"(Left|Right)(?=[A-Z0-9_.\- ]|$)", "", stem, count=1) if stem == name else stem
-    return stem.strip("_.- ")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from .checkup.side_names import side_stem
 from .errors import BadInputError
 from .limits import mirror_limits
 from .rig import Point, RigInfo, RigSpec
-from .side_pairs import side_stem
 
 Array = NDArray[np.float64]
 

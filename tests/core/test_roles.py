@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from anymocap_addon.core.checkup.side_names import side_stem
 from anymocap_addon.core.rest_bones import Bones
 from anymocap_addon.core.roles import facing_doubt, find_contacts, find_roles
-from anymocap_addon.core.side_pairs import find_pairs, side_stem
+from anymocap_addon.core.side_pairs import find_pairs
 
 from .skeletons import Spec, biped, bones, both_sides, dragon, leg, quadruped, spider
 
@@ -102,6 +103,11 @@ def test_pairs_follow_place_and_names_decide_between_neighbours() -> None:
         ("b_LeftLeg01_015", "b_Leg01_015"),
         ("leg-left", "leg"),
         ("FrontFoot2.R", "FrontFoot2"),
+        ("arm_left_upper", "arm_upper"),
+        ("Bip01 L Arm", "Bip01 Arm"),
+        ("DEF-thigh.L.001", "DEF-thigh.001"),
+        ("FootL", "Foot"),
+        ("upright", "upright"),
         ("LowerArm", "LowerArm"),
         ("Rib", "Rib"),
     ],

@@ -11,6 +11,7 @@ _LETTER_END = re.compile(r"(?P<stem>.*?)[._\- ](?P<side>[lrLR])(?P<rest>([._\- ]
 _LETTER_START = re.compile(r"^(?P<stem>)(?P<side>[lrLR])[._\- ](?P<rest>.*)$")
 _WORD = re.compile(r"(?P<stem>.*?)(?P<side>[Ll]eft|[Rr]ight|LEFT|RIGHT)(?P<rest>.*)$")
 _CAPITAL_END = re.compile(r"(?P<stem>.*[a-z0-9])(?P<side>[LR])(?P<rest>\d*)$")
+_SEPARATORS = tuple("_.- ")
 _PATTERNS = (_WORD, _LETTER_START, _LETTER_END, _CAPITAL_END)
 
 
@@ -29,15 +30,36 @@ class SideName:
 
 def side_name(name: str) -> SideName:
     """What a bone's name says about its side."""
+    plain = _plain(name)
+    match = _side_in(plain)
+    if match is None:
+        return SideName(0, plain.lower())
     copy = _COPY.search(name)
-    plain = _COPY.sub("", _PREFIX.sub("", name))
-    for pattern in _PATTERNS:
-        match = pattern.match(plain)
-        if match and _is_side(plain, match):
-            side = 1 if match["side"].lower().startswith("l") else -1
-            stem = f"{match['stem']}*{match['rest']}{copy.group() if copy else ''}"
-            return SideName(side, stem.lower())
-    return SideName(0, plain.lower())
+    side = 1 if match["side"].lower().startswith("l") else -1
+    return SideName(side, f"{match['stem']}*{match['rest']}{copy.group() if copy else ''}".lower())
+
+
+def side_stem(name: str) -> str:
+    """A name as it is but for its side: thigh of thigh_L, thigh.L and Left_thigh, mixamorig:Thigh of its left one."""
+    match = _side_in(_plain(name))
+    if match is None:
+        return name
+    prefix, copy = _PREFIX.match(name), _COPY.search(name)
+    before, after = match["stem"], match["rest"]
+    if before.endswith(_SEPARATORS) or not before:
+        after = after.lstrip("".join(_SEPARATORS))
+    bare = (before + after).strip("".join(_SEPARATORS))
+    return f"{prefix.group() if prefix else ''}{bare}{copy.group() if copy else ''}"
+
+
+def _plain(name: str) -> str:
+    return _COPY.sub("", _PREFIX.sub("", name))
+
+
+def _side_in(plain: str) -> re.Match[str] | None:
+    """Where a name without prefix and copy number holds its side."""
+    matches = (pattern.match(plain) for pattern in _PATTERNS)
+    return next((match for match in matches if match and _is_side(plain, match)), None)
 
 
 def _is_side(name: str, match: re.Match[str]) -> bool:
