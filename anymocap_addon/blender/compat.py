@@ -33,6 +33,18 @@ def selected_bones(armature: bpy.types.Object) -> list[str]:
     return [b.name for b in armature.data.bones if b.select and not b.hide]
 
 
+def fbx_importer() -> Any:
+    """The operator that reads FBX: the one in Python of Blender 5.0 fails on any file with a lamp; 5.0 also has one in
+    C++.
+    """
+    return bpy.ops.wm.fbx_import if bpy.app.version >= (5, 0, 0) else bpy.ops.import_scene.fbx
+
+
+def importer_names_actions_after_armature() -> bool:
+    """Before Actions had slots (4.4) the glTF importer added the armature's name to theirs."""
+    return "slots" not in bpy.types.Action.bl_rna.properties
+
+
 def need_background(what: str) -> None:
     """Refuse to replace the file that an artist has open.
 

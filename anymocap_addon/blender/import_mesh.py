@@ -11,7 +11,7 @@ import bpy
 
 from ..core.errors import BadInputError
 from ..core.project import MESH_SUFFIXES
-from .compat import call_operator
+from .compat import call_operator, fbx_importer, importer_names_actions_after_armature
 from .gltf_weights import BAD_WEIGHT, bad_glb_vertices, check_glb_weights
 from .scene import append_objects
 
@@ -188,12 +188,14 @@ def _import_gltf(path: Path) -> None:
 
 
 def _plain_action_names() -> None:
-    """Call Actions as the glTF file does: before Blender had slots (4.4) the importer added the armature's name."""
+    """Call Actions as the glTF file does."""
+    if not importer_names_actions_after_armature():
+        return
     armatures = [obj.name for obj in bpy.context.scene.objects if obj.type == "ARMATURE"]
     for action in bpy.data.actions:
         for name in armatures:
             plain = action.name.removesuffix(f"_{name}")
-            if plain and plain != action.name and plain not in bpy.data.actions and not hasattr(action, "slots"):
+            if plain and plain != action.name and plain not in bpy.data.actions:
                 action.name = plain
 
 
@@ -203,9 +205,7 @@ def _import_fbx(path: Path) -> None:
             raise BadInputError(
                 "It is not a binary .fbx file.", file=path, hint="Export it as binary FBX (7.1 or later) or as .glb."
             )
-    # The importer in Python of Blender 5.0 fails on any file with a lamp; 5.0 also has one in C++.
-    operator = bpy.ops.wm.fbx_import if bpy.app.version >= (5, 0, 0) else bpy.ops.import_scene.fbx
-    call_operator(operator, filepath=str(path))
+    call_operator(fbx_importer(), filepath=str(path))
 
 
 def _import_obj(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -115,3 +116,8 @@ def test_no_background_blender_resets_the_preferences():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         ]
         assert not {"read_factory_settings", "read_factory_userpref", "read_userpref"} & set(calls), path
+
+
+def test_only_the_compat_module_asks_for_blenders_version():
+    asking = [path.name for path in modules() if re.search(r"app\.version\b(?!_)", path.read_text(encoding="utf-8"))]
+    assert asking == ["compat.py"]
