@@ -26,6 +26,10 @@ def test_from_prep_to_apply_by_clicks(blender: RealBlender, tmp_path: Path) -> N
     blender.play("whole_way", 600, project=tmp_path / "project")
 
 
+def test_a_skeleton_is_placed_dragged_written_and_tried(blender: RealBlender, tmp_path: Path) -> None:
+    blender.play("skeleton", 200, project=tmp_path / "project")
+
+
 def test_undo_takes_away_exactly_the_action(blender: RealBlender, project: Path) -> None:
     played = blender.play("undo", 240, blend=project / "scene.blend")
     assert len(played.result["actions"]) == 1
