@@ -13,7 +13,6 @@ from anymocap_addon.core.creature import load_creature
 from anymocap_addon.core.detect.simulated_reading import simulate_reading
 from anymocap_addon.core.detections import Detections
 from anymocap_addon.core.errors import BadInputError
-from anymocap_addon.core.fit.fit import fit_motion
 from anymocap_addon.core.kinematics import Skeleton
 from anymocap_addon.core.layout import Layout
 from anymocap_addon.core.rig import load_rig_spec
@@ -49,9 +48,12 @@ def test_a_bare_cow_becomes_a_rig_whose_skin_holds(tmp_path: Path, assets_dir: P
     assert any(bone.name == "upper_arm_L" for bone in load_rig_spec(paths.rig_json).bones)
 
 
+@pytest.mark.needs_torch
 @pytest.mark.needs_assets
 def test_a_wing_that_folds_and_sweeps_is_captured(tmp_path: Path, assets_dir: Path) -> None:
     """The wings beat, then fold as far as the template's test pose says; read with a reader's noise."""
+    from anymocap_addon.core.fit.fit import fit_motion  # it needs torch
+
     run_prep(tmp_path, "bird", assets_dir / "creatures" / "bird.fbx")
     place(tmp_path, "bird", template="bird")
     run_rig(tmp_path, "bird", mode="build")
