@@ -30,12 +30,36 @@ _PARTS = [(_AS_FOUND, "As found", "What hierarchy, shape and names say")] + [
 ]
 
 
-def parts_told(rig: RigInfo, edits: dict[str, str]) -> list[str]:
-    """One line a body part: its bones, those that the artist set with a star."""
-    members: dict[str, list[str]] = {}
-    for bone, part in zip(rig.bones, rig.bone_parts, strict=False):
-        members.setdefault(part, []).append(f"{bone}*" if bone in edits else bone)
-    return [f"{part.replace('_', ' ')}: {', '.join(bones)}" for part, bones in sorted(members.items())]
+_ROWS = 16
+
+
+def bones_by_part(rig: RigInfo, edits: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Bone, its body part in words and what the artist set ("": as found); sorted by part, within it as they hang."""
+    told = [
+        (bone, part.replace("_", " "), edits.get(bone, ""))
+        for bone, part in zip(rig.bones, rig.bone_parts or ("",) * rig.B, strict=True)
+    ]
+    return sorted(told, key=lambda row: row[1])
+
+
+def is_sought(bone: str, part: str, search: str) -> bool:
+    """Whether every word of the search stands in the bone's name or in its part's, in any case."""
+    text = f"{bone} {part}".casefold()
+    return all(word in text for word in search.casefold().split())
+
+
+def _take_bone(self: Any, context: Context) -> None:
+    if self.at < len(self.rows):
+        row = self.rows[self.at]
+        self.bone = row.name
+        self.part = row.edit if row.edit in role_choices() else _AS_FOUND
+
+
+class ANYMOCAP_PG_body_part_row(bpy.types.PropertyGroup):
+    """A bone in the dialog's list; its name is the bone's."""
+
+    part: bpy.props.StringProperty()  # type: ignore[valid-type]
+    edit: bpy.props.StringProperty()  # type: ignore[valid-type]
 
 
 class ANYMOCAP_OT_set_body_part(NeedsCreature, ReportsErrors, bpy.types.Operator):
@@ -49,26 +73,36 @@ class ANYMOCAP_OT_set_body_part(NeedsCreature, ReportsErrors, bpy.types.Operator
     part: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Is", items=_PARTS, default=_AS_FOUND, options={"SKIP_SAVE"}
     )
+    rows: bpy.props.CollectionProperty(type=ANYMOCAP_PG_body_part_row, options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    search: bpy.props.StringProperty(  # type: ignore[valid-type]
+        description="Words of a bone's name or of a body part", options={"SKIP_SAVE", "TEXTEDIT_UPDATE"}
+    )
+    at: bpy.props.IntProperty(update=_take_bone, options={"SKIP_SAVE"})  # type: ignore[valid-type]
 
     def invoke(self, context: Context, event: Any) -> set[str]:
         paths = creature_paths(context)
         try:
             rig = load_rig_info(paths.rig_info)
-            self._lines = parts_told(rig, load_creature(paths.creature_json).roles)
+            told = bones_by_part(rig, load_creature(paths.creature_json).roles)
         except BadInputError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         active = context.active_pose_bone
-        if not self.bone and active is not None and active.name in rig.bones:
-            self.bone = active.name
-        answer: set[str] = context.window_manager.invoke_props_dialog(self, width=520)
+        wanted = self.bone or (active.name if active is not None else "")
+        self.rows.clear()
+        for bone, part, edit in told:
+            row = self.rows.add()
+            row.name, row.part, row.edit = bone, part, edit
+        self.at = next((i for i, (bone, _, _) in enumerate(told) if bone == wanted), 0)
+        answer: set[str] = context.window_manager.invoke_props_dialog(self, width=420)
         return answer
 
     def draw(self, context: Context) -> None:
-        column = self.layout.column(align=True)
-        for line in getattr(self, "_lines", ()):
-            column.label(text=line)
-        self.layout.prop(self, "bone")
+        self.layout.prop(self, "search", text="", icon="VIEWZOOM")
+        self.layout.template_list(
+            "ANYMOCAP_UL_body_parts", "", self, "rows", self, "at", rows=_ROWS, maxrows=_ROWS, sort_lock=True
+        )
+        self.layout.label(text=self.bone, icon="BONE_DATA")
         self.layout.prop(self, "part")
 
     def execute(self, context: Context) -> set[str]:
@@ -106,4 +140,4 @@ class ANYMOCAP_OT_frame_anew(NeedsCreature, ReportsErrors, bpy.types.Operator):
             HOST.start(run)
 
 
-CLASSES: tuple[type, ...] = (ANYMOCAP_OT_set_body_part, ANYMOCAP_OT_frame_anew)
+CLASSES: tuple[type, ...] = (ANYMOCAP_PG_body_part_row, ANYMOCAP_OT_set_body_part, ANYMOCAP_OT_frame_anew)

@@ -12,7 +12,7 @@ import anymocap_addon
 from anymocap_addon.core.creature import Creature, load_creature
 from anymocap_addon.core.layout import Layout
 from anymocap_addon.core.rig import RigInfo, save_rig_info
-from anymocap_addon.ops.role_operators import parts_told
+from anymocap_addon.ops.role_operators import bones_by_part, is_sought
 
 from .small_creature import context, painted, write_small_creature
 
@@ -40,10 +40,16 @@ def test_a_bone_is_given_a_part_and_back_to_what_was_found(paths) -> None:
         bpy.ops.anymocap.set_body_part(bone="leg_l", part="left_leg")
 
 
-def test_the_parts_are_told_with_the_artists_marked(small_rig: RigInfo) -> None:
+def test_bones_are_listed_by_part_with_the_artists_marked(small_rig: RigInfo) -> None:
     parts = tuple("left_leg" if bone == "leg_L" else "spine" for bone in small_rig.bones)
-    lines = parts_told(replace(small_rig, bone_parts=parts), {"leg_L": "left_leg"})
-    assert lines[0] == "left leg: leg_L*" and len(lines) == 2
+    rows = bones_by_part(replace(small_rig, bone_parts=parts), {"leg_L": "left_leg"})
+    assert rows[0] == ("leg_L", "left leg", "left_leg") and rows[1] == ("hips", "spine", "") and len(rows) == 6
+    assert len(bones_by_part(small_rig, {})) == 6, "rigs of earlier versions have no parts"
+
+
+@pytest.mark.parametrize(("search", "found"), [("", True), ("LEFT thigh", True), ("leg", True), ("right", False)])
+def test_the_search_looks_into_bones_and_parts(search: str, found: bool) -> None:
+    assert is_sought("DEF-thigh.L", "left leg", search) is found
 
 
 def test_frame_anew_finds_the_layout_again(paths, small_rig: RigInfo) -> None:

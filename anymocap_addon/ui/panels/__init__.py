@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .. import pictures
-from . import bone_map_section, film_section, main_panel, project_section
+from . import body_parts_list, bone_map_section, film_section, main_panel, project_section
 
 CLASSES: tuple[type, ...] = (
+    *body_parts_list.CLASSES,
     *bone_map_section.CLASSES,
     *project_section.CLASSES,
     *film_section.CLASSES,
