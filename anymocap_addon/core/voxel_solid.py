@@ -91,23 +91,31 @@ def voxel_solid(points: Array, triangles: Cells) -> VoxelSolid:
 
 
 def sampled_surface(points: Array, triangles: Cells, spacing: float) -> tuple[Array, Cells, Array]:
-    """Points on the surface, at most about `spacing` metres apart.
+    """Points on the surface, at most about `spacing` metres apart: in rows along each triangle's longest side, so that
+    a sliver takes as many as its area needs.
 
     Returns:
         (S, 3) places, metres; (S,) the triangle that each lies on; (S, 3) shares of its corners.
     """
     corners = points[triangles]
-    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(1)
-    parts = np.clip(np.ceil(longest / spacing).astype(int), 1, MOST_PARTS)
+    sides = corners - np.roll(corners, 1, axis=1)  # the k-th ends at corner k
+    lengths = np.linalg.norm(sides, axis=2)
+    last = lengths.argmax(1)
+    longest = lengths.max(1)
+    area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1) / 2
+    height = 2 * area / np.maximum(longest, 1e-12)
+    parts = np.clip(np.ceil(np.stack([longest, height], 1) / spacing).astype(int), 1, MOST_PARTS)
     places, owners, shares = [], [], []
-    for n in np.unique(parts):
-        rows = np.flatnonzero(parts == n)
-        u, v = (w.ravel() / n for w in np.mgrid[0 : n + 1, 0 : n + 1])
-        inside = u + v <= 1 + 1e-9
-        weights = np.stack([1 - u - v, u, v], 1)[inside]
-        places.append(np.einsum("kw,twx->tkx", weights, corners[rows]).reshape(-1, 3))
-        owners.append(np.repeat(rows, len(weights)))
-        shares.append(np.tile(weights, (len(rows), 1)))
+    for along, across in np.unique(parts, axis=0):
+        rows = np.flatnonzero((parts == (along, across)).all(1))
+        t, up = (w.ravel() for w in np.mgrid[0 : along + 1, 0 : across + 1] / np.array([along, across])[:, None, None])
+        of_row = np.stack([(1 - up) * (1 - t), (1 - up) * t, up], 1)  # start and end of the longest side, and its top
+        order = (last[rows][:, None] + np.array([-1, 0, 1])) % 3
+        weights = np.empty((len(rows), len(of_row), 3))
+        np.put_along_axis(weights, np.repeat(order[:, None], len(of_row), 1), np.repeat(of_row[None], len(rows), 0), 2)
+        places.append(np.einsum("tkw,twx->tkx", weights, corners[rows]).reshape(-1, 3))
+        owners.append(np.repeat(rows, len(of_row)))
+        shares.append(weights.reshape(-1, 3))
     return np.concatenate(places), np.concatenate(owners), np.concatenate(shares)
 
 
