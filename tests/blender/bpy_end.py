@@ -1,7 +1,8 @@
-"""How a Python ends that has bpy 4.2 as a module: it crashes at its exit once any property had an update callback.
+"""How a Python ends that has bpy as a module.
 
-That is a fault of this module alone, no real Blender has it. All is done by then, so the process leaves
-without Python's exit.
+4.2 crashes at its exit once any property had an update callback; 4.5 was seen to wait at it for ever, for a thread of
+its own that nothing wakes. Both are faults of the module alone, no real Blender has them. All is done by then, so
+the process leaves without Python's exit.
 """
 
 from __future__ import annotations

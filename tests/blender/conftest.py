@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-import bpy
+import bpy  # noqa: F401  # before anything that must not meet it
 import pytest
 
 _status = 0
@@ -20,7 +20,6 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:
     """See bpy_end: all is reported by now."""
-    if bpy.app.version < (4, 3, 0):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(_status)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(_status)
