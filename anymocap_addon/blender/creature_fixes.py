@@ -51,7 +51,7 @@ def apply_fixes(objects: Objects, fixes: Iterable[PrepFix]) -> list[str]:
             )
         chosen = [o for o in objects if not item.names or o.name in item.names or _has_bone(o, item.names)]
         for obj in chosen:
-            if obj.library is not None or (obj.data is not None and obj.data.library is not None):
+            if not obj.is_editable or (obj.data is not None and not obj.data.is_editable):
                 raise BadInputError(
                     f"{obj.name!r} is linked from another file and cannot be changed here.",
                     hint="Open that file, or make it local (Object > Relations > Make Local).",
