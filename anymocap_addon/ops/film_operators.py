@@ -12,7 +12,7 @@ from ..core.film.ledger import Request
 from ..jobs.film_survey import FilmSurvey, film_survey
 from ..jobs.registry import REGISTRY
 from ..jobs.stage_run import StageRun
-from .foreground import run_to_end
+from .foreground import run_or_start
 from .preference_values import user_folder
 from .reported_errors import ReportsErrors
 from .running import HOST
@@ -70,11 +70,9 @@ class _FilmOperator(NeedsCreature, ReportsErrors):
         settings = {**wanted_settings(context, stage), "move": context.scene.anymocap.move, **once}
         # What is there counts as made; a run looks at the ledger and orders nothing twice, so it may always run.
         run = StageRun(creature_paths(context), stage, settings, pool=HOST.pool, force=True)
+        run_or_start(run)
         if bpy.app.background:
-            run_to_end(run)
             STATES.refresh(context)
-        else:
-            HOST.start(run)
 
 
 class ANYMOCAP_OT_order_film(_FilmOperator, bpy.types.Operator):
@@ -177,10 +175,7 @@ class ANYMOCAP_OT_withdraw_film(NeedsCreature, ReportsErrors, bpy.types.Operator
             HOST.cancel(running)  # the one that follows takes the requests over from the ledger
         settings = {**wanted_settings(context, REGISTRY["film"]), "move": move, "withdraw": True}
         run = StageRun(paths, REGISTRY["film"], settings, pool=HOST.pool, force=True)
-        if bpy.app.background:
-            run_to_end(run)
-        else:
-            HOST.start(run)
+        run_or_start(run)
 
 
 class ANYMOCAP_OT_choose_film_model(NeedsCreature, bpy.types.Operator):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import bpy
+
 from ..jobs.plan import PlanRun
 from ..jobs.stage_run import StageRun
 from .running import HOST
@@ -23,3 +25,15 @@ def run_to_end(run: StageRun | PlanRun) -> None:
                 time.sleep(_LOOK_EVERY_S)
     finally:
         HOST.touch()
+
+
+def run_or_start(run: StageRun) -> None:
+    """In a window the timer steps it; a Blender without one blocks until it has ended.
+
+    Raises:
+        AnyMoCapError: without a window: it failed.
+    """
+    if bpy.app.background:
+        run_to_end(run)
+    else:
+        HOST.start(run)

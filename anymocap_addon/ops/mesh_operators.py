@@ -15,7 +15,7 @@ from ..core.film.orders import mesh_order
 from ..jobs.registry import REGISTRY
 from ..jobs.stage_run import StageRun
 from .film_operators import NO_KEY, film_known
-from .foreground import run_to_end
+from .foreground import run_or_start
 from .preference_values import user_folder
 from .reported_errors import ReportsErrors
 from .running import HOST
@@ -122,10 +122,7 @@ class ANYMOCAP_OT_settle_mesh_request(NeedsCreature, SettlesRequest, bpy.types.O
 
 def _start(context: Context, settings: dict[str, Any]) -> None:
     run = StageRun(creature_paths(context), REGISTRY["mesh"], settings, pool=HOST.pool, force=True)
-    if bpy.app.background:
-        run_to_end(run)
-    else:
-        HOST.start(run)
+    run_or_start(run)
 
 
 CLASSES: tuple[type, ...] = (

@@ -14,7 +14,7 @@ from ..core.project import is_name
 from ..jobs.registry import REGISTRY
 from ..jobs.stage_run import StageRun
 from .file_operators import show_text
-from .foreground import run_to_end
+from .foreground import run_or_start
 from .reported_errors import ReportsErrors
 from .running import HOST
 from .said_polls import NeedsCreature
@@ -134,10 +134,7 @@ class ANYMOCAP_OT_make_prompt_anew(NeedsCreature, ReportsErrors, bpy.types.Opera
         stage = REGISTRY["prompt"]
         settings = {**wanted_settings(context, stage), "move": context.scene.anymocap.move, "overwrite": True}
         run = StageRun(creature_paths(context), stage, settings, pool=HOST.pool, force=True)
-        if bpy.app.background:
-            run_to_end(run)
-        else:
-            HOST.start(run)
+        run_or_start(run)
 
 
 CLASSES: tuple[type, ...] = (

@@ -250,6 +250,7 @@ def test_a_script_in_a_window_pays_only_with_its_own_yes(scene, paths, monkeypat
     runs: list[Any] = []
     window = SimpleNamespace(app=SimpleNamespace(background=False), path=bpy.path)
     monkeypatch.setattr(operators, "bpy", window)
+    monkeypatch.setattr(sys.modules["anymocap_addon.ops.foreground"], "bpy", window)
     monkeypatch.setattr(operators.HOST, "start", runs.append)
     kind = getattr(operators, f"ANYMOCAP_OT_{name}")
     for yes in (False, True):
